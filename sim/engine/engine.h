@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SIM_ENGINE_H
+#define SIM_ENGINE_H
+
+/**
+ * The simulated machines: hosts with cores, threads that use them, TCP connections between them, the clock.
+ *
+ * This folder holds every SimGrid call of the project. One engine exists per process and runs once (SimGrid keeps
+ * one platform per process); a sweep forks a process per point. All times are nanoseconds since the start of the
+ * run. Runs are deterministic: same topology, seed and calls, same order of events.
+ *
+ * Threads are SimGrid actors: exactly one runs at a time, so the world needs no locks. A thread gives up the
+ * processor only inside the calls marked [blocks].
+ */
+
+#include <glib.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sim_engine;
+struct sim_thread;
+struct sim_queue;
+struct sim_conn;
+
+struct sim_host_spec {
+	const char *name; /* unique */
+	int cores; /* >= 1 */
+};
+
+/** One network path between client and server: a NIC on each side and the wire between. Connections over one path
+ *  share its rate, each direction for itself. */
+struct sim_path_spec {
+	uint64_t rtt_ns; /* both directions together; half each way; 0 allowed */
+	uint64_t rate_bps; /* bits per second on the wire, headers included; 0 = no limit */
+	uint64_t jitter_ns; /* each segment's one-way delay is uniform in [rtt/2, rtt/2 + jitter], order kept */
+	double loss; /* probability that a segment is lost, [0, 1) */
+};
+
+struct sim_topology {
+	struct sim_host_spec client;
+	struct sim_host_spec server; /* same name as the client: both sides share that host's cores */
+	const struct sim_path_spec *paths;
+	uint32_t path_count; /* >= 1 */
+	uint64_t seed; /* for loss and jitter only */
+};
+
+/** What decides throughput of a TCP connection on a long link. Defaults (sim_tcp_defaults) are those of Linux 6.1. */
+struct sim_tcp_options {
+	uint32_t mss_bytes; /* payload per segment; 1448 */
+	uint32_t header_bytes; /* charged on the wire per segment; netem: 66, Ethernet with preamble and gap: 90 */
+	uint32_t initial_window; /* segments; 10 (RFC 6928) */
+	uint64_t send_buffer_bytes; /* tcp_wmem maximum of the sender */
+	uint64_t receive_buffer_bytes; /* tcp_rmem maximum of the receiver */
+	bool nagle; /* this side's small segments wait for outstanding acknowledgements (RFC 896) */
+	bool slow_start_after_idle; /* RFC 5681 4.1, on in Linux */
+	bool cubic; /* RFC 9438; false = Reno */
+};
+
+enum sim_side { SIM_CLIENT, SIM_SERVER };
+
+void sim_tcp_defaults(struct sim_tcp_options *options);
+
+/** `error`: SIM_ENGINE_ERROR when the platform cannot be built. At most one engine per process. */
+struct sim_engine *sim_engine_new(const struct sim_topology *topology, GError **error);
+/** Run until no thread can proceed any more. Returns the simulated time of the last event. A run in which threads
+ *  are still blocked at the end is not an error here: the world checks its own completion flag. */
+uint64_t sim_engine_run(struct sim_engine *engine);
+/** Stop at the end of the current event although threads could still run. Callable from any thread. */
+void sim_engine_stop(struct sim_engine *engine);
+void sim_engine_free(struct sim_engine *engine);
+uint64_t sim_engine_now_ns(const struct sim_engine *engine);
+/** The platform as SimGrid XML, as the engine generated it. Owned by the engine. */
+const char *sim_engine_platform_xml(const struct sim_engine *engine);
+
+/** Threads. `start` may be called before run and from any thread. */
+struct sim_thread *sim_thread_start(struct sim_engine *engine, enum sim_side side, const char *name,
+				    void (*main)(void *arg), void *arg);
+/** [blocks] Use one core of this thread's host for `ns` nanoseconds of work; more threads than cores share them.
+ *  0 returns at once. */
+void sim_cpu_use(struct sim_engine *engine, uint64_t ns);
+/** [blocks] until the clock shows `when_ns` (returns at once when it is past). */
+void sim_sleep_until(struct sim_engine *engine, uint64_t when_ns);
+
+/** A queue of pointers between threads. Push never blocks; order is first in, first out. */
+struct sim_queue *sim_queue_new(struct sim_engine *engine);
+void sim_queue_push(struct sim_queue *queue, void *item);
+/** [blocks] until there is an item. */
+void *sim_queue_pop(struct sim_queue *queue);
+/** [blocks] until there is an item or the clock shows `when_ns`; NULL then. */
+void *sim_queue_pop_until(struct sim_queue *queue, uint64_t when_ns);
+bool sim_queue_is_empty(const struct sim_queue *queue);
+
+/**
+ * Connections carry messages in order, each with its length on the stream; the bytes themselves stay with the caller.
+ *
+ * Pattern: one sender thread per direction takes what the TCP window lets go, serialises it over a
+ * zero-latency link with a blocking sendto (serialisation and fair sharing are exact there), stamps it with the time
+ * it is due at the other end and appends it to a delay line; a delivery thread sleeps until due and pushes a
+ * `struct sim_arrival` into the receiver's inbox.
+ */
+struct sim_arrival {
+	struct sim_conn *conn;
+	enum sim_side side; /* who receives */
+	uint64_t bytes; /* stream bytes that arrived with this */
+	void *message; /* the message that is complete with these bytes; NULL when more is to come */
+	uint64_t sent_ns; /* when sim_conn_send was called for it (message != NULL) */
+};
+
+/** `options[SIM_CLIENT]` governs what the client sends (its send buffer, Nagle) and its receive buffer. */
+struct sim_conn *sim_conn_new(struct sim_engine *engine, uint32_t path, const struct sim_tcp_options options[2]);
+/** [blocks] TCP handshake from the client: one RTT. Without it a connection counts as just established. */
+void sim_conn_connect(struct sim_conn *conn);
+/** Where arrivals for `side` go. Several connections may share one inbox. Must be set before the first send. */
+void sim_conn_set_inbox(struct sim_conn *conn, enum sim_side side, struct sim_queue *inbox);
+/** Append a message of `stream_bytes` (>= 1) to the stream in the direction away from `from`. Never blocks.
+ *  Messages are cut into arrivals at TCP's own pace; an arrival with message != NULL comes exactly once per send. */
+void sim_conn_send(struct sim_conn *conn, enum sim_side from, void *message, uint64_t stream_bytes);
+/** The receiver took the arrival off its inbox and is done with it: opens the receive window, frees the arrival. */
+void sim_arrival_done(struct sim_arrival *arrival);
+/** Bytes given to sim_conn_send and not yet acknowledged. */
+uint64_t sim_conn_unacked_bytes(const struct sim_conn *conn, enum sim_side from);
+/** Cut the connection: nothing more is delivered in either direction; messages in flight are handed to `drop`. */
+void sim_conn_cut(struct sim_conn *conn, void (*drop)(void *message, void *arg), void *arg);
+
+/** Numbers for reports, per sending side. */
+struct sim_conn_stats {
+	uint64_t stream_bytes;
+	uint64_t segments; /* TCP segments on the wire */
+	uint64_t retransmitted; /* segments */
+	uint64_t window_bytes; /* congestion window now */
+	uint64_t idle_restarts;
+};
+void sim_conn_stats(const struct sim_conn *conn, enum sim_side from, struct sim_conn_stats *stats);
+
+#endif
