@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SMB_ERAS_POLICY_H
+#define SMB_ERAS_POLICY_H
+
+/**
+ * What differs between Linux kernels, as data. One struct smb_policy drives the whole client core: a kernel era is a
+ * row of values, a what-if idea is one value set apart. The core tests policy values, never an era.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Which negotiated limit decides whether many pages may be read in one request (facts A1). */
+enum smb_readpages_gate { SMB_GATE_MAXBUF, SMB_GATE_MAXREAD };
+
+/** Readahead window when `rasize` is unset (facts A4). */
+enum smb_readahead_default { SMB_RA_KERNEL_128K, SMB_RA_ROUNDED_128K, SMB_RA_RSIZE, SMB_RA_TWICE_RSIZE };
+
+/** The on-demand algorithm (facts A3, A6). */
+enum smb_readahead_shape { SMB_RA_SHAPE_6_1, SMB_RA_SHAPE_6_12, SMB_RA_SHAPE_DEMAND };
+
+enum smb_readahead_brake { SMB_RA_BRAKE_OFF, SMB_RA_BRAKE_SHORTEN };
+enum smb_readahead_pause { SMB_RA_PAUSE_OFF, SMB_RA_PAUSE_ONE_RSIZE };
+
+/** How readahead reaches the wire: one READ at a time, or all chunks of a window without waiting (facts A5). */
+enum smb_read_mode { SMB_READ_SYNC, SMB_READ_ASYNC };
+enum smb_write_mode { SMB_WRITE_SYNC_14_PAGES, SMB_WRITE_ASYNC_50, SMB_WRITE_ASYNC_CREDITS };
+enum smb_compounding {
+	SMB_COMPOUND_NONE,
+	SMB_COMPOUND_2018,
+	SMB_COMPOUND_6_1,
+	SMB_COMPOUND_6_12,
+	SMB_COMPOUND_READDIR_SINGLE,
+};
+enum smb_channel_pick { SMB_PICK_ROUND_ROBIN, SMB_PICK_LEAST_IN_FLIGHT, SMB_PICK_ROTATING };
+enum smb_pick_scope { SMB_PICK_PER_WINDOW, SMB_PICK_PER_REQUEST };
+enum smb_channel_dynamic { SMB_CHANNELS_FIXED, SMB_CHANNELS_REQUERY };
+
+struct smb_policy {
+	enum smb_readpages_gate readpages_gate;
+	enum smb_readahead_default readahead_default;
+	enum smb_readahead_shape readahead_shape;
+	enum smb_readahead_brake readahead_credit_brake;
+	enum smb_readahead_pause readahead_pause;
+	enum smb_read_mode read_mode;
+	enum smb_write_mode write_mode;
+	enum smb_compounding compounding;
+	enum smb_channel_pick channel_pick;
+	enum smb_pick_scope channel_pick_scope;
+	enum smb_channel_dynamic channel_dynamic;
+
+	/* Credits asked (facts A7); "clipped" = never more than max_credits - credits. */
+	uint16_t credits_general; /* per ordinary PDU, clipped: 2 (4.15), 10 (5.10+) */
+	uint16_t credits_session_setup; /* 3, 130 */
+	bool credits_session_setup_clipped;
+	uint16_t credits_tree_connect; /* 64; 0 = as an ordinary PDU */
+	uint16_t credits_io_extra; /* READ/WRITE ask charge + this: 0, 8 */
+	bool credits_io_clipped; /* 6.6+ */
+	uint16_t credits_io_reserve; /* left untouched by multi-credit I/O: 1 (4.15), 8 */
+	uint16_t max_compound; /* MAX_COMPOUND: 5, 7; single requests leave this many when busy */
+	uint32_t max_credits_default; /* 32000 */
+	bool secondary_inherits_max_credits; /* false = bug D-49 */
+
+	uint32_t rsize_default_2x; /* bytes, dialects 2.0.2 and 2.1 */
+	uint32_t rsize_default_3x; /* bytes, dialects 3.x */
+	uint32_t single_page_read_bytes; /* CIFSMaxBufSize, 16384 */
+	bool wsize_rounded_to_page; /* 6.12 */
+	bool rasize_known; /* the option exists: 5.13+ */
+	bool multichannel_known; /* 5.5+ */
+	uint16_t interface_weighting; /* 0 = fastest first (5.10), 1 = weighted by speed (6.x) */
+};
+
+/** One line of the era table: the name used in `kernel = NAME` and its policies. */
+struct smb_era {
+	const char *name;
+	const char *tells; /* one line: what this kernel is known for */
+	struct smb_policy policy;
+};
+
+/** The table of eras, oldest first: 2.6.39 3.0 3.2 4.2 4.15 4.20 5.10 5.13 6.1 6.4 6.12 next. */
+const struct smb_era *smb_eras(size_t *count);
+/** NULL when no era has that name. */
+const struct smb_era *smb_era_find(const char *name);
+
+enum smb_policy_verdict { SMB_POLICY_OK, SMB_POLICY_UNKNOWN_NAME, SMB_POLICY_BAD_VALUE };
+
+/** Set one policy by its name in configs (`policy.channel_pick = rotating`); values as smb_policy_values lists them,
+ *  numbers in decimal for the numeric ones. */
+enum smb_policy_verdict smb_policy_set(struct smb_policy *policy, const char *name, const char *value);
+/** The policy's value as text, into `text` (at least 32 bytes). UNKNOWN_NAME when there is no such policy. */
+enum smb_policy_verdict smb_policy_get(const struct smb_policy *policy, const char *name, char *text, size_t size);
+/** Name of the index-th policy, NULL past the end; for listings and for near-miss messages. */
+const char *smb_policy_name(size_t index);
+/** The values a policy takes, separated by "|" ("round_robin|least_in_flight|rotating", "number"); NULL if unknown. */
+const char *smb_policy_values(const char *name);
+bool smb_policy_is_valid(const struct smb_policy *policy);
+
+#endif
