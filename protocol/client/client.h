@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SMB_CLIENT_CLIENT_H
+#define SMB_CLIENT_CLIENT_H
+
+/**
+ * The SMB3 client core: one relocatable block of state, no I/O (the contract of this project's every host).
+ *
+ * In: application operations, PDUs and state changes of channels, the time. Out, drained by the host with
+ * smb_client_next(): PDUs to send, channels to open and close, bytes to copy to the application, completed
+ * operations, the time to be called again. Nothing happens inside unless the host calls; nothing is allocated,
+ * read from a clock or drawn at random. Copying the block is a snapshot (indices, not pointers, inside).
+ *
+ * Order of work for a host: call one input function, then smb_client_next() until SMB_CLIENT_IDLE.
+ */
+
+#include "protocol/client/mount_options.h"
+#include "protocol/eras/policy.h"
+#include "protocol/wire/payload.h"
+#include "protocol/wire/smb2.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct smb_client; /* the block */
+
+#define SMB_CHANNELS_MAX 16
+#define SMB_NAME_MAX 256 /* bytes of a path relative to the share, ASCII, '/' between components */
+
+/** How large the block is. The model checker takes the smallest that holds its model. */
+struct smb_client_limits {
+	uint32_t channels; /* 1 to SMB_CHANNELS_MAX */
+	uint32_t requests; /* sent and not finally answered, all channels together */
+	uint32_t ops; /* application operations under way */
+	uint32_t files; /* open files */
+	uint32_t page_runs; /* page cache runs per open file, >= 4 */
+	uint32_t outputs; /* outputs waiting to be drained, >= 16 */
+};
+
+/** Limits that fit any simulation of this project (thousands of requests; some hundred KiB). */
+extern const struct smb_client_limits smb_client_limits_simulation;
+
+struct smb_client_config {
+	struct smb_policy policy;
+	struct smb_mount_options mount;
+	uint32_t page_bytes; /* 4096 to 65536, a power of two */
+	uint8_t client_guid[16];
+	const char *server; /* for the TREE_CONNECT path; copied */
+	const char *share;
+	bool copy_is_free; /* no SMB_CLIENT_COPY outputs: data goes to the application in no time */
+};
+
+/** Bytes a block of these limits takes; 0 when a limit is out of range. */
+size_t smb_client_size(const struct smb_client_limits *limits);
+/** Make a client in `block` (aligned for uint64_t, at least smb_client_size bytes). Nothing is sent yet.
+ *  NULL when limits or config are not valid. */
+struct smb_client *smb_client_init(void *block, const struct smb_client_limits *limits,
+				   const struct smb_client_config *config);
+/** Bytes of this block, for copying it. */
+size_t smb_client_block_size(const struct smb_client *client);
+bool smb_client_is_valid(const struct smb_client *client);
+/** The state in canonical form for hashing: MessageIds relative to the window, no padding, counters that do not
+ *  matter left out. Returns bytes written, 0 when `size` is too small. */
+size_t smb_client_encode(const struct smb_client *client, uint8_t *buffer, size_t size);
+
+/* ------------------------------------------------------------------------------------------------ operations */
+
+enum smb_op_kind {
+	SMB_OP_MOUNT, /* connect, NEGOTIATE, SESSION_SETUP, TREE_CONNECT and what the era asks for; channels follow */
+	SMB_OP_UNMOUNT, /* TREE_DISCONNECT, LOGOFF, close the channels */
+	SMB_OP_OPEN, /* name -> file; read-only open of an existing file, as open(2) for dd does it */
+	SMB_OP_READ, /* one read(2) on a file, through the page cache or (cache=none) past it */
+	SMB_OP_CLOSE,
+};
+
+struct smb_op {
+	enum smb_op_kind kind;
+	const char *name; /* OPEN */
+	uint32_t file; /* READ, CLOSE: from OPEN's completion */
+	uint64_t offset; /* READ */
+	uint64_t length; /* READ; bytes */
+	bool random_hint; /* OPEN: POSIX_FADV_RANDOM */
+};
+
+enum smb_op_verdict {
+	SMB_OP_OK,
+	SMB_OP_FAILED, /* with an NT status in the completion */
+	SMB_OP_STALLED, /* the server left no way on: zero credits and nothing outstanding (invariant C11) */
+	SMB_OP_DISCONNECTED,
+};
+
+#define SMB_OP_NONE UINT32_MAX
+
+/** Start an operation; its number comes back in its outputs. SMB_OP_NONE when `limits.ops` are under way, the file is
+ *  not open, or nothing is mounted. */
+uint32_t smb_client_submit(struct smb_client *client, const struct smb_op *op, uint64_t now_ns);
+
+/* ------------------------------------------------------------------------------------------------ input */
+
+enum smb_receive_verdict {
+	SMB_RECEIVE_OK,
+	SMB_RECEIVE_MALFORMED, /* the client gives up this channel, as cifs reconnects on a bad header */
+	SMB_RECEIVE_UNMATCHED, /* no request waits for it; its credits were counted all the same (C9) */
+};
+
+enum smb_channel_event { SMB_CHANNEL_CONNECTED, SMB_CHANNEL_FAILED, SMB_CHANNEL_CLOSED };
+
+enum smb_receive_verdict smb_client_receive(struct smb_client *client, uint32_t channel, const struct smb_pdu *pdu,
+					    uint64_t now_ns);
+void smb_client_channel(struct smb_client *client, uint32_t channel, enum smb_channel_event event, uint64_t now_ns);
+/** The application took the bytes of SMB_CLIENT_COPY (the host has spent the time that copying takes). */
+void smb_client_copied(struct smb_client *client, uint32_t op, uint64_t now_ns);
+/** The time of the last SMB_CLIENT_WAKE has come. Calling it early is harmless. */
+void smb_client_wake(struct smb_client *client, uint64_t now_ns);
+
+/* ------------------------------------------------------------------------------------------------ output */
+
+enum smb_client_output_kind {
+	SMB_CLIENT_IDLE, /* nothing to do now */
+	SMB_CLIENT_SEND, /* put `pdu` on `channel` */
+	SMB_CLIENT_OPEN_CHANNEL, /* open `channel` to interface `interface`; answer with smb_client_channel */
+	SMB_CLIENT_CLOSE_CHANNEL,
+	SMB_CLIENT_COPY, /* READ `op`: hand `data` at file offset `offset` to the application, then smb_client_copied */
+	SMB_CLIENT_DONE, /* `op` is complete */
+	SMB_CLIENT_WAKE, /* call smb_client_wake at `when_ns`; replaces an earlier one */
+};
+
+struct smb_client_output {
+	enum smb_client_output_kind kind;
+	uint32_t channel;
+	uint32_t interface; /* index in the server's interface list; 0 for the first channel */
+	uint32_t op;
+	struct smb_pdu pdu; /* bytes are in the buffer given to smb_client_next */
+	struct smb_slice data;
+	uint64_t offset;
+	uint64_t when_ns;
+	/* DONE */
+	enum smb_op_verdict verdict;
+	uint32_t status; /* NT status */
+	uint32_t file; /* OPEN */
+	uint64_t bytes; /* READ: bytes read, 0 at end of file. OPEN: size of the file */
+};
+
+#define SMB_CLIENT_PDU_MAX 4096 /* no PDU of the core is longer, payload aside */
+
+/** Take the next output. `buffer` holds the PDU's bytes for SEND (at least SMB_CLIENT_PDU_MAX). */
+void smb_client_next(struct smb_client *client, struct smb_client_output *output, uint8_t *buffer, uint32_t size);
+
+/* ------------------------------------------------------------------------------------------------ looking in */
+
+/** Numbers for traces, plots and predicates; never needed to drive the client. */
+struct smb_channel_info {
+	bool usable;
+	uint32_t credits; /* available for ordinary requests */
+	uint32_t credits_echo;
+	uint32_t credits_oplock;
+	uint32_t in_flight; /* as the kernel counts: requests sent and not finally answered */
+	uint64_t next_message_id;
+};
+
+struct smb_client_info {
+	uint32_t channels; /* open or opening */
+	uint32_t in_flight; /* sum */
+	uint64_t in_flight_read_bytes; /* asked by READs under way */
+	uint32_t waiting_for_credits; /* requests or windows that wait */
+	uint16_t dialect; /* 0 before NEGOTIATE is answered */
+	uint32_t rsize;
+	uint32_t wsize;
+	uint32_t max_read;
+	uint32_t ra_pages;
+};
+
+void smb_client_look(const struct smb_client *client, struct smb_client_info *info);
+void smb_client_look_channel(const struct smb_client *client, uint32_t channel, struct smb_channel_info *info);
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SMB_MONITOR_MONITOR_H
+#define SMB_MONITOR_MONITOR_H
+
+/**
+ * The rule monitor: judges SMB traffic of any origin by the numbered invariants of this project.
+ *
+ * It sees PDUs as they leave and reach the client, and what the application was given; it knows nothing of the
+ * client's or the server's insides. One monitor watches one client (all its channels). Like the core it is one
+ * block, allocates nothing, and judges each PDU in constant time.
+ */
+
+#include "protocol/wire/message.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** The rules, by their numbers C1..C36. Those not listed here are not judged by the monitor yet. */
+enum smb_rule {
+	SMB_RULE_C1 = 1, /* MessageIds come from the granted window and are used once */
+	SMB_RULE_C2, /* the lowest available ids are used */
+	SMB_RULE_C3, /* a request of charge n takes n consecutive ids */
+	SMB_RULE_C4, /* CreditCharge fits the payload */
+	SMB_RULE_C5, /* a request with CreditCharge 0 costs one credit */
+	SMB_RULE_C6, /* credits are conserved and never negative */
+	SMB_RULE_C7, /* in flight = sent and not finally answered; 0 on idle */
+	SMB_RULE_C9 = 9, /* grants arrive once per request */
+	SMB_RULE_C10, /* the sum of a chain's grants counts */
+	SMB_RULE_C11, /* the server never leaves 0 credits and nothing outstanding */
+	SMB_RULE_C12, /* NextCommand and padding */
+	SMB_RULE_C13, /* related chains */
+	SMB_RULE_C14, /* error propagation in chains */
+	SMB_RULE_C15, /* chain members are answered in order */
+	SMB_RULE_C18 = 18, /* interim and final of an async request */
+	SMB_RULE_C27 = 27, /* read integrity */
+	SMB_RULE_C30 = 30, /* readahead stays within twice its window; READ <= rsize; no page asked twice at once */
+	SMB_RULE_C31, /* sizes in use <= limits negotiated on that connection */
+	SMB_RULE_MAX = 37,
+};
+
+/** What a rule says, for `smblab list rules` and for messages. */
+struct smb_rule_info {
+	enum smb_rule rule;
+	const char *name; /* "C6" */
+	const char *meaning; /* one sentence */
+	const char *section; /* of MS-SMB2, or the kernel function */
+	bool client_side; /* a client breaks it; false: a server does */
+};
+/** NULL for numbers that are not judged. */
+const struct smb_rule_info *smb_rule_info(enum smb_rule rule);
+
+struct smb_monitor_limits {
+	uint32_t channels;
+	uint32_t requests; /* outstanding, all channels */
+	uint32_t files; /* open handles whose READs are judged */
+	uint32_t window; /* widest MessageId window followed, ids; a power of two, e.g. 65536 */
+};
+
+/** What the monitor is told about the client under test; 0 = unknown, the rule that needs it does not judge. */
+struct smb_monitor_expect {
+	uint32_t max_credits; /* C6: never above this (plus what one reply brings) */
+	uint32_t rsize; /* bytes, C30, C31 */
+	uint64_t readahead_bytes; /* ra_pages * page size, C30 */
+	uint32_t page_bytes;
+};
+
+struct smb_monitor;
+
+size_t smb_monitor_size(const struct smb_monitor_limits *limits);
+struct smb_monitor *smb_monitor_init(void *block, const struct smb_monitor_limits *limits,
+				     const struct smb_monitor_expect *expect);
+bool smb_monitor_is_valid(const struct smb_monitor *monitor);
+
+/** A verdict of the monitor: the first rule that the event broke. */
+struct smb_violation {
+	enum smb_rule rule;
+	uint64_t event; /* number of the event, from 1 */
+	uint64_t when_ns;
+	uint32_t channel;
+	uint64_t message_id;
+	uint16_t command;
+	char text[160]; /* what was seen and what the rule asks, in one line */
+};
+
+/** Called for each violation. The monitor goes on afterwards, on the assumption that nothing was broken. */
+typedef void (*smb_violation_fn)(void *context, const struct smb_violation *violation);
+void smb_monitor_report_to(struct smb_monitor *monitor, smb_violation_fn report, void *context);
+
+/** A connection came up (again): its window is {0}, one credit (MS-SMB2 3.2.4.1.6). */
+void smb_monitor_connected(struct smb_monitor *monitor, uint32_t channel, uint64_t now_ns);
+void smb_monitor_closed(struct smb_monitor *monitor, uint32_t channel, uint64_t now_ns);
+/** The client put this PDU on the wire. Returns violations found in it. */
+uint32_t smb_monitor_sent(struct smb_monitor *monitor, uint32_t channel, const struct smb_pdu *pdu, uint64_t now_ns);
+/** This PDU reached the client. */
+uint32_t smb_monitor_received(struct smb_monitor *monitor, uint32_t channel, const struct smb_pdu *pdu,
+			      uint64_t now_ns);
+
+/** A file on the server as the host made it: `name` as CREATE names it (ASCII, '\\' between components). C27. */
+void smb_monitor_file(struct smb_monitor *monitor, const char *name, uint64_t source, uint64_t bytes);
+/** The application was handed `data` as the content of `name` at `offset`; `at_eof` says that it was told that the
+ *  file ends behind it. */
+uint32_t smb_monitor_application_read(struct smb_monitor *monitor, const char *name, uint64_t offset,
+				      struct smb_slice data, bool at_eof, uint64_t now_ns);
+/** Nothing will follow: whatever had to be finished by now must be. */
+uint32_t smb_monitor_idle(struct smb_monitor *monitor, uint64_t now_ns);
+
+/** Running numbers of one channel, counted from PDUs alone. */
+struct smb_monitor_channel {
+	int64_t credits; /* 1 + grants seen - charges sent */
+	uint32_t in_flight; /* requests sent, not finally answered */
+	uint64_t read_bytes_in_flight;
+	uint64_t sent; /* PDUs */
+	uint64_t received; /* PDUs */
+	uint64_t pairs; /* transport sends that were finally answered; a compound is one */
+};
+void smb_monitor_look(const struct smb_monitor *monitor, uint32_t channel, struct smb_monitor_channel *numbers);
+uint64_t smb_monitor_violations(const struct smb_monitor *monitor);
+
+#endif

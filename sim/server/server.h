@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SIM_SERVER_SERVER_H
+#define SIM_SERVER_SERVER_H
+
+/**
+ * The simulated server: a real state machine over the encoded bytes, one relocatable block, no I/O.
+ *
+ * In: PDUs on connections, storage work that is done, the time. Out, drained with smb_server_next(): PDUs to send,
+ * storage work to do, connections to cut. The host decides how long anything takes; the server decides what is
+ * allowed, granted and answered (MS-SMB2 3.3).
+ */
+
+#include "protocol/wire/message.h"
+#include "sim/server/profile.h"
+
+#include <stddef.h>
+
+struct smb_server; /* the block */
+
+struct smb_server_limits {
+	uint32_t connections;
+	uint32_t sessions;
+	uint32_t trees;
+	uint32_t nodes; /* files and directories, the root included */
+	uint32_t handles;
+	uint32_t requests; /* answered later, all connections together */
+	uint32_t outputs; /* waiting to be drained, >= 16 */
+};
+
+extern const struct smb_server_limits smb_server_limits_simulation;
+
+struct smb_server_interface {
+	uint64_t speed_bps; /* as told to clients; 0 is allowed and seen in the field */
+	bool rss;
+};
+
+struct smb_server_config {
+	struct smb_server_profile profile;
+	uint8_t server_guid[16];
+	const char *share; /* copied */
+	uint32_t interface_count;
+	struct smb_server_interface interfaces[16];
+};
+
+size_t smb_server_size(const struct smb_server_limits *limits);
+struct smb_server *smb_server_init(void *block, const struct smb_server_limits *limits,
+				   const struct smb_server_config *config);
+size_t smb_server_block_size(const struct smb_server *server);
+bool smb_server_is_valid(const struct smb_server *server);
+/** Canonical form for hashing, as smb_client_encode. */
+size_t smb_server_encode(const struct smb_server *server, uint8_t *buffer, size_t size);
+
+/** Make a file or directory before the run; missing parents are made too. `source` names its content (payload.h).
+ *  False: the name exists, or there is no room. */
+bool smb_server_make_file(struct smb_server *server, const char *name, uint64_t source, uint64_t bytes);
+bool smb_server_make_directory(struct smb_server *server, const char *name);
+
+void smb_server_connected(struct smb_server *server, uint32_t connection, uint64_t now_ns);
+void smb_server_closed(struct smb_server *server, uint32_t connection, uint64_t now_ns);
+
+enum smb_server_verdict {
+	SMB_SERVER_OK,
+	SMB_SERVER_CUT, /* the request broke a rule that ends the connection (MS-SMB2 3.3.5.2.3); CUT is in the outputs */
+};
+enum smb_server_verdict smb_server_receive(struct smb_server *server, uint32_t connection, const struct smb_pdu *pdu,
+					   uint64_t now_ns);
+/** The storage work `token` is done. */
+void smb_server_work_done(struct smb_server *server, uint32_t token, uint64_t now_ns);
+/** The time of the last SMB_SERVER_WAKE has come (interim timers). */
+void smb_server_wake(struct smb_server *server, uint64_t now_ns);
+
+enum smb_server_output_kind {
+	SMB_SERVER_IDLE,
+	SMB_SERVER_SEND, /* put `pdu` on `connection` */
+	SMB_SERVER_WORK, /* read or write `bytes` of storage, then smb_server_work_done(token) */
+	SMB_SERVER_DISCONNECT, /* cut `connection`; `reason` says why */
+	SMB_SERVER_WAKE,
+};
+
+struct smb_server_output {
+	enum smb_server_output_kind kind;
+	uint32_t connection;
+	struct smb_pdu pdu;
+	uint32_t token; /* WORK */
+	bool is_write; /* WORK */
+	uint64_t bytes; /* WORK */
+	uint64_t when_ns; /* WAKE */
+	const char *reason; /* DISCONNECT; static text */
+};
+
+#define SMB_SERVER_PDU_MAX 65536
+
+void smb_server_next(struct smb_server *server, struct smb_server_output *output, uint8_t *buffer, uint32_t size);
+
+/** Numbers of a connection, for traces and predicates. */
+struct smb_server_connection_info {
+	bool open;
+	uint64_t window_low; /* lowest id not yet used */
+	uint32_t window_length;
+	uint32_t granted; /* credits the client holds by the server's count */
+	uint32_t outstanding; /* requests received and not finally answered */
+	uint32_t outstanding_async;
+};
+void smb_server_look(const struct smb_server *server, uint32_t connection, struct smb_server_connection_info *info);
+
+#endif
