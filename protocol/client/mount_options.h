@@ -51,6 +51,7 @@ enum smb_mount_verdict {
 
 #define SMB_MOUNT_IGNORED_MAX 64
 #define SMB_MOUNT_TEXT_MAX 160
+#define SMB_MOUNT_CHANNELS_MAX 16
 
 /** What parsing found out beside the options themselves. */
 struct smb_mount_report {

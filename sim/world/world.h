@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SIM_WORLD_WORLD_H
+#define SIM_WORLD_WORLD_H
+
+/**
+ * One simulated run: the real client core, the simulated server and the engine, put together and measured.
+ *
+ * A run is a function of its `struct sim_point`: same point, same result, byte for byte. One run per process
+ * (the engine's rule); a sweep forks. Time is simulated nanoseconds; MB is 10^6 bytes.
+ */
+
+#include "protocol/client/mount_options.h"
+#include "protocol/eras/policy.h"
+#include "protocol/monitor/monitor.h"
+#include "sim/engine/engine.h"
+#include "sim/server/profile.h"
+
+#include <glib.h>
+
+/** What the client host's processors spend, fitted by `smblab calibrate` or taken from a profile. */
+struct sim_client_costs {
+	double request_cpu_ns; /* build and send one request, and finish its answer */
+	double receive_cpu_ns_per_byte; /* socket to page cache */
+	double send_cpu_ns_per_byte; /* page cache to socket */
+	double copy_cpu_ns_per_byte; /* page cache to application */
+	double page_cpu_ns; /* per page brought into the page cache: allocation, lookup, unlock */
+	double syscall_cpu_ns; /* per read(2) or write(2) */
+};
+
+struct sim_network {
+	uint64_t rtt_ns;
+	uint64_t rate_bps; /* of one NIC, headers included; 0 = no limit */
+	uint64_t jitter_ns;
+	double loss; /* per segment, [0, 1) */
+	uint32_t nics; /* channel i uses NIC i modulo this; each NIC has `rate_bps` */
+	bool warm; /* connections start with a grown window instead of the initial one */
+	struct sim_tcp_options tcp[2]; /* client's, server's; Nagle of the client follows the mount's tcpnodelay */
+};
+
+enum sim_pattern { SIM_SEQUENTIAL, SIM_STRIDED, SIM_RANDOM };
+
+/** One application: open the file, read it call by call, close it. */
+struct sim_read_job {
+	char file[SMB_MOUNT_TEXT_MAX]; /* relative to the share */
+	uint64_t file_bytes; /* size the file is made with */
+	uint64_t block_bytes; /* per read(2) */
+	uint64_t count; /* calls; 0 = until end of file */
+	uint64_t skip_bytes; /* first offset */
+	enum sim_pattern pattern;
+	uint64_t stride_bytes; /* SIM_STRIDED: distance between the starts of two calls */
+	uint64_t random_seed; /* SIM_RANDOM: offsets are multiples of block_bytes */
+	bool direct; /* iflag=direct, fio direct=1: past the page cache */
+};
+
+#define SIM_JOBS_MAX 16
+struct sim_workload {
+	uint32_t job_count; /* run one after another, as commands separated by ';' */
+	struct sim_read_job jobs[SIM_JOBS_MAX];
+};
+
+struct sim_point {
+	struct smb_policy policy;
+	struct smb_mount_options mount;
+	uint32_t page_bytes;
+	uint32_t client_cores;
+	uint32_t server_cores;
+	bool shared_host; /* client and server on one host with client_cores cores */
+	struct sim_client_costs client_costs;
+	struct smb_server_profile server;
+	struct sim_network network;
+	struct sim_workload workload;
+	uint64_t seed;
+	bool monitor; /* on in every experiment; benchmarks compare */
+	uint64_t time_limit_ns; /* simulated; a run that needs more has failed; 0 = a day */
+};
+
+enum sim_outcome {
+	SIM_OUTCOME_FINISHED,
+	SIM_OUTCOME_STUCK, /* nothing can proceed and the workload is not done */
+	SIM_OUTCOME_TIME_LIMIT,
+	SIM_OUTCOME_FAILED, /* an operation ended with an error; `failure` says which */
+	SIM_OUTCOME_IMPOSSIBLE, /* the point makes no sense: the mount is refused, no channel can be opened, ... */
+};
+
+/** Where the reader's time went, in nanoseconds; the parts add up to the measured time of the workload. */
+struct sim_reader_time {
+	uint64_t wire_ns; /* blocked, and data for it was on the wire */
+	uint64_t server_ns; /* blocked, and its request was at the server */
+	uint64_t request_ns; /* blocked, and its request was on the way or held back (Nagle) */
+	uint64_t credits_ns; /* blocked, waiting for credits */
+	uint64_t nothing_ns; /* blocked, and nothing was in flight */
+	uint64_t client_cpu_ns; /* running or waiting for the client's processor */
+};
+
+/** One sample of the run over time; kept evenly spaced, at most SIM_SAMPLES_MAX. */
+struct sim_sample {
+	uint64_t when_ns; /* since the workload began */
+	uint32_t reads_in_flight;
+	uint64_t bytes_in_flight;
+	int64_t credits[4]; /* of channels 0 to 3, as the monitor counts them */
+	uint64_t bytes_done; /* handed to the application */
+};
+#define SIM_SAMPLES_MAX 2048
+
+#define SIM_VIOLATIONS_MAX 16
+struct sim_result {
+	enum sim_outcome outcome;
+	char failure[256];
+	double seconds; /* of the workload: first operation submitted to last one complete; mount not included */
+	double mount_seconds;
+	uint64_t bytes; /* handed to the application */
+	double throughput_MBps;
+	uint64_t pairs; /* transport sends finally answered during the workload; a compound is one */
+	uint64_t pdus; /* PDUs on the wire during the workload, both directions */
+	uint64_t pdu_events; /* PDUs put on and taken off the wire, whole run */
+	int64_t credits_min; /* lowest over channels and the workload's time, by the monitor's count */
+	uint32_t inflight_max; /* READs */
+	uint64_t inflight_max_bytes; /* asked by READs in flight */
+	uint64_t violations;
+	uint32_t violation_count; /* kept below */
+	struct smb_violation violation[SIM_VIOLATIONS_MAX];
+	uint32_t rsize; /* negotiated */
+	uint32_t ra_pages;
+	uint32_t channels; /* opened */
+	struct sim_reader_time reader_time;
+	uint64_t reads_per_channel[SMB_MOUNT_CHANNELS_MAX];
+	uint32_t sample_count;
+	struct sim_sample samples[SIM_SAMPLES_MAX];
+	double wall_seconds; /* not part of the deterministic result */
+};
+
+/** Called for each PDU as it is put on the wire at its sender; for capture files and tests. */
+typedef void (*sim_pdu_fn)(void *context, uint64_t when_ns, uint32_t channel, enum sim_side from,
+			   const struct smb_pdu *pdu);
+struct sim_trace {
+	sim_pdu_fn pdu;
+	void *context;
+};
+
+/** Sensible values for everything: kernel 6.1, samba-4.17 values left to the caller's profile, lan-10g network. */
+void sim_point_init(struct sim_point *point);
+/** Run it. False only for an environment error (no memory, SimGrid cannot start); whatever the simulated world does
+ *  is told in result->outcome. `trace` may be NULL. */
+bool sim_world_run(const struct sim_point *point, const struct sim_trace *trace, struct sim_result *result,
+		   GError **error);
+const char *sim_outcome_name(enum sim_outcome outcome);
+
+/** Named networks: localhost, lan-1g, lan-10g, metro, transatlantic, transpacific. */
+struct sim_network_preset {
+	const char *name;
+	const char *tells;
+	uint64_t rtt_ns;
+	uint64_t rate_bps;
+};
+const struct sim_network_preset *sim_network_presets(size_t *count);
+
+#endif
