@@ -41,10 +41,21 @@ struct smb_chain_writer {
 	uint32_t used;
 	uint32_t last_member; /* where the last member's header starts */
 	uint32_t members;
+	uint32_t filler; /* bytes at the end that only stand for an empty variable part */
 	struct smb_slice payload;
 };
 
+/** True for every writer that begin and append leave behind; asserted by append and finish. */
+bool smb_chain_writer_is_valid(const struct smb_chain_writer *writer);
+
+/** Start over; `buffer` stays the caller's and must outlive the PDU. */
 void smb_chain_begin(struct smb_chain_writer *writer, uint8_t *buffer, uint32_t size);
+/**
+ * OK, or the writer is as it was before:
+ * NO_SPACE; BAD_PAYLOAD (the member before carries a payload that is not in the bytes, or data_length differs from the
+ * data); BAD_VALUE (kind does not fit command, direction and status, a variable part does not fit its length field);
+ * TOO_MANY; UNKNOWN_COMMAND.
+ */
 enum smb_wire_verdict smb_chain_append(struct smb_chain_writer *writer, const struct smb2_message *message);
 /** The finished PDU; its bytes are the writer's buffer. */
 struct smb_pdu smb_chain_finish(const struct smb_chain_writer *writer);
@@ -65,6 +76,8 @@ struct smb_chain_reader {
 	bool done;
 	bool first;
 };
+
+bool smb_chain_reader_is_valid(const struct smb_chain_reader *reader);
 
 void smb_chain_read(struct smb_chain_reader *reader, const struct smb_pdu *pdu);
 enum smb_wire_verdict smb_chain_next(struct smb_chain_reader *reader, struct smb2_message *message);
