@@ -91,6 +91,9 @@ static inline bool smb_chain_has_more(const struct smb_chain_reader *reader)
 /** Decode a PDU that must be a single message: a chain is SMB_WIRE_BAD_NEXT_COMMAND. */
 enum smb_wire_verdict smb2_message_decode(const struct smb_pdu *pdu, struct smb2_message *message);
 
+/** Same value: what the bytes of this kind of message carry is equal, variable parts compared by content. */
+bool smb2_message_equal(const struct smb2_message *a, const struct smb2_message *b);
+
 /** Only the header of the first member: cheap look for dispatch and for the monitor's fast path. */
 enum smb_wire_verdict smb2_header_decode(const uint8_t *bytes, uint32_t length, struct smb2_header *header,
 					 uint32_t *next_command);
