@@ -80,6 +80,7 @@ struct smb_op {
 	uint64_t offset; /* READ */
 	uint64_t length; /* READ; bytes */
 	bool random_hint; /* OPEN: POSIX_FADV_RANDOM */
+	bool direct; /* OPEN: O_DIRECT, every read of this file goes past the page cache, as with cache=none */
 };
 
 enum smb_op_verdict {

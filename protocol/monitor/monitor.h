@@ -70,6 +70,8 @@ struct smb_monitor;
 size_t smb_monitor_size(const struct smb_monitor_limits *limits);
 struct smb_monitor *smb_monitor_init(void *block, const struct smb_monitor_limits *limits,
 				     const struct smb_monitor_expect *expect);
+/** Tell (again) what is known about the client: rsize and readahead are only known once the mount has negotiated. */
+void smb_monitor_set_expect(struct smb_monitor *monitor, const struct smb_monitor_expect *expect);
 bool smb_monitor_is_valid(const struct smb_monitor *monitor);
 
 /** A verdict of the monitor: the first rule that the event broke. */

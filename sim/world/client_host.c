@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The client's machine: one receiving thread per channel (the kernel's cifsd), a timer, and the core's outputs. */
+
+#include "sim/world/world_internal.h"
+
+#include "protocol/wire/message.h"
+
+#include <string.h>
+
+struct world_frame *world_frame_new(const struct smb_pdu *pdu, uint32_t channel)
+{
+	struct world_frame *frame = g_malloc(sizeof(*frame) + pdu->length);
+
+	frame->pdu = *pdu;
+	frame->pdu.bytes = frame->bytes;
+	frame->channel = channel;
+	frame->read_slot = WORLD_NO_READ;
+	memcpy(frame->bytes, pdu->bytes, pdu->length);
+	return frame;
+}
+
+/* What the processor spends on a request: the request itself and, for a READ, the pages it will fill. */
+static double cost_of_request(struct world *world, struct world_frame *frame)
+{
+	const struct sim_client_costs *costs = &world->point->client_costs;
+	double ns = costs->request_cpu_ns + costs->send_cpu_ns_per_byte * frame->pdu.payload.length;
+	struct smb_chain_reader reader;
+	struct smb2_message message;
+
+	smb_chain_read(&reader, &frame->pdu);
+	while (smb_chain_next(&reader, &message) == SMB_WIRE_OK) {
+		if (message.kind != SMB2_BODY_READ_REQ)
+			continue;
+		frame->read_slot = world_read_sent(world, frame->channel, &message);
+		ns += costs->page_cpu_ns * ((message.body.read_req.length - 1) / world->point->page_bytes + 1);
+		if (world->clock.running)
+			world->result->reads_per_channel[frame->channel]++;
+	}
+	return ns;
+}
+
+/* The wire order is the core's order, so sending comes first and its cost after (the kernel holds srv_mutex). */
+static double send_pdu(struct world *world, const struct smb_client_output *output)
+{
+	struct world_channel *channel = &world->channels[output->channel];
+	uint64_t now_ns = sim_engine_now_ns(world->engine);
+	struct world_frame *frame = world_frame_new(&output->pdu, output->channel);
+	double cost_ns = cost_of_request(world, frame);
+
+	if (world->trace && world->trace->pdu)
+		world->trace->pdu(world->trace->context, now_ns, output->channel, SIM_CLIENT, &frame->pdu);
+	if (world->monitor)
+		smb_monitor_sent(world->monitor, output->channel, &frame->pdu, now_ns);
+	world->result->pdu_events++;
+	world->result->pdus += world->clock.running;
+	world_sample(world);
+	sim_conn_send(channel->conn, SIM_CLIENT, frame, smb_pdu_stream_bytes(&frame->pdu));
+	return cost_ns;
+}
+
+static void receive_pdu(struct world_channel *channel, struct world_frame *frame)
+{
+	struct world *world = channel->world;
+	uint64_t now_ns = sim_engine_now_ns(world->engine);
+
+	world->result->pdu_events++;
+	if (world->monitor)
+		smb_monitor_received(world->monitor, channel->number, &frame->pdu, now_ns);
+	world_read_done(world, frame->read_slot);
+	smb_client_receive(world->client, channel->number, &frame->pdu, now_ns);
+	world_sample(world);
+	g_free(frame);
+	world_client_drain(world);
+}
+
+static void channel_main(void *arg)
+{
+	struct world_channel *channel = arg;
+	struct world *world = channel->world;
+	double per_byte_ns = world->point->client_costs.receive_cpu_ns_per_byte;
+
+	sim_conn_connect(channel->conn);
+	channel->open = true;
+	if (world->monitor)
+		smb_monitor_connected(world->monitor, channel->number, sim_engine_now_ns(world->engine));
+	smb_server_connected(world->server, channel->number, sim_engine_now_ns(world->engine));
+	smb_client_channel(world->client, channel->number, SMB_CHANNEL_CONNECTED, sim_engine_now_ns(world->engine));
+	world_client_drain(world);
+	for (;;) {
+		struct sim_arrival *arrival = sim_queue_pop(channel->client_inbox);
+		struct world_frame *frame = arrival->message;
+
+		sim_cpu_use(world->engine, (uint64_t)(per_byte_ns * (double)arrival->bytes));
+		sim_arrival_done(arrival);
+		if (frame)
+			receive_pdu(channel, frame);
+	}
+}
+
+static void open_channel(struct world *world, const struct smb_client_output *output)
+{
+	const struct sim_network *network = &world->point->network;
+	struct world_channel *channel = &world->channels[output->channel];
+	g_autofree char *name = g_strdup_printf("cifsd-%u", output->channel);
+
+	channel->world = world;
+	channel->number = output->channel;
+	channel->conn = sim_conn_new(world->engine, output->channel % network->nics, network->tcp);
+	channel->client_inbox = sim_queue_new(world->engine);
+	sim_conn_set_inbox(channel->conn, SIM_CLIENT, channel->client_inbox);
+	world_server_add_connection(world, output->channel);
+	world->result->channels++;
+	sim_thread_start(world->engine, SIM_CLIENT, name, channel_main, channel);
+}
+
+static void close_channel(struct world *world, uint32_t number)
+{
+	uint64_t now_ns = sim_engine_now_ns(world->engine);
+
+	if (!world->channels[number].open)
+		return;
+	world->channels[number].open = false;
+	smb_server_closed(world->server, number, now_ns);
+	if (world->monitor)
+		smb_monitor_closed(world->monitor, number, now_ns);
+	smb_client_channel(world->client, number, SMB_CHANNEL_CLOSED, now_ns);
+}
+
+void world_client_drain(struct world *world)
+{
+	struct smb_client_output output;
+	uint8_t buffer[SMB_CLIENT_PDU_MAX];
+	double cost_ns = 0;
+
+	for (;;) {
+		smb_client_next(world->client, &output, buffer, sizeof(buffer));
+		switch (output.kind) {
+		case SMB_CLIENT_IDLE:
+			sim_cpu_use(world->engine, (uint64_t)cost_ns);
+			return;
+		case SMB_CLIENT_SEND:
+			cost_ns += send_pdu(world, &output);
+			break;
+		case SMB_CLIENT_OPEN_CHANNEL:
+			open_channel(world, &output);
+			break;
+		case SMB_CLIENT_CLOSE_CHANNEL:
+			close_channel(world, output.channel);
+			break;
+		case SMB_CLIENT_COPY:
+		case SMB_CLIENT_DONE:
+			sim_queue_push(world->application, g_memdup2(&output, sizeof(output)));
+			break;
+		case SMB_CLIENT_WAKE:
+			world->client_wake_ns = output.when_ns;
+			sim_queue_push(world->client_timer, world);
+			break;
+		}
+	}
+}
+
+static void timer_main(void *arg)
+{
+	struct world *world = arg;
+
+	for (;;) {
+		uint64_t due_ns = world->client_wake_ns;
+		if (sim_queue_pop_until(world->client_timer, due_ns) || due_ns != world->client_wake_ns)
+			continue;
+		world->client_wake_ns = UINT64_MAX;
+		smb_client_wake(world->client, sim_engine_now_ns(world->engine));
+		world_client_drain(world);
+	}
+}
+
+void world_client_start(struct world *world)
+{
+	world->application = sim_queue_new(world->engine);
+	world->client_timer = sim_queue_new(world->engine);
+	world->client_wake_ns = UINT64_MAX;
+	sim_thread_start(world->engine, SIM_CLIENT, "timer", timer_main, world);
+	sim_thread_start(world->engine, SIM_CLIENT, "application", world_application_main, world);
+}

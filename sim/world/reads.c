@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* READs under way, seen from the wire, and what the blocked reader waits for. */
+
+#include "sim/world/world_internal.h"
+
+/* More READs can be under way than any window of this project asks for: 2 x 32 MiB of 4 KiB pages. */
+#define WORLD_READ_SLOTS 16384u
+
+void world_reads_init(struct world *world)
+{
+	world->read_slots = WORLD_READ_SLOTS;
+	world->reads = g_new0(struct world_read, world->read_slots);
+	world->active_reads = g_new(uint32_t, world->read_slots);
+	world->clock.read_slot = WORLD_NO_READ;
+}
+
+/* Open addressing on (channel, MessageId); a freed slot ends no probe, because probes look at all of a short range. */
+#define WORLD_READ_PROBES 64u
+
+static uint32_t first_probe(const struct world *world, uint32_t channel, uint64_t message_id)
+{
+	uint64_t hash = (message_id * 31 + channel) * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(hash >> 40) % world->read_slots;
+}
+
+uint32_t world_read_find(const struct world *world, uint32_t channel, uint64_t message_id)
+{
+	uint32_t slot = first_probe(world, channel, message_id);
+
+	for (uint32_t probe = 0; probe < WORLD_READ_PROBES; probe++) {
+		const struct world_read *read = &world->reads[slot];
+		if (read->length && read->message_id == message_id && read->channel == channel)
+			return slot;
+		slot = (slot + 1) % world->read_slots;
+	}
+	return WORLD_NO_READ;
+}
+
+static bool covers(const struct world_read *read, uint64_t position)
+{
+	return read->length && position >= read->offset && position - read->offset < read->length;
+}
+
+static enum world_cause cause_of_blocking(const struct world *world)
+{
+	static const enum world_cause by_stage[] = {
+		[WORLD_READ_REQUEST] = WORLD_CAUSE_REQUEST,
+		[WORLD_READ_SERVER] = WORLD_CAUSE_SERVER,
+		[WORLD_READ_WIRE] = WORLD_CAUSE_WIRE,
+	};
+	struct smb_client_info info;
+
+	if (world->clock.read_slot != WORLD_NO_READ)
+		return by_stage[world->reads[world->clock.read_slot].stage];
+	smb_client_look(world->client, &info);
+	return info.waiting_for_credits ? WORLD_CAUSE_CREDITS : WORLD_CAUSE_NOTHING;
+}
+
+/* Time up to now belongs to the old cause. */
+static void switch_cause(struct world *world, enum world_cause cause)
+{
+	struct world_reader_clock *clock = &world->clock;
+	uint64_t now_ns = sim_engine_now_ns(world->engine);
+
+	if (clock->running)
+		clock->spent_ns[clock->cause] += now_ns - clock->since_ns;
+	clock->since_ns = now_ns;
+	clock->cause = cause;
+}
+
+static void look_again(struct world *world)
+{
+	if (world->clock.blocked)
+		switch_cause(world, cause_of_blocking(world));
+}
+
+uint32_t world_read_sent(struct world *world, uint32_t channel, const struct smb2_message *message)
+{
+	uint32_t slot = first_probe(world, channel, message->header.message_id);
+
+	for (uint32_t probe = 0; probe < WORLD_READ_PROBES && world->reads[slot].length; probe++)
+		slot = (slot + 1) % world->read_slots;
+	if (world->reads[slot].length)
+		return WORLD_NO_READ;
+	world->reads[slot] = (struct world_read){
+		.message_id = message->header.message_id,
+		.offset = message->body.read_req.offset,
+		.length = message->body.read_req.length,
+		.channel = channel,
+		.stage = WORLD_READ_REQUEST,
+		.active = world->read_count,
+	};
+	world->active_reads[world->read_count++] = slot;
+	world->read_bytes += world->reads[slot].length;
+	if (world->clock.blocked && world->clock.read_slot == WORLD_NO_READ &&
+	    covers(&world->reads[slot], world->clock.wanted))
+		world->clock.read_slot = slot;
+	look_again(world);
+	return slot;
+}
+
+void world_read_stage(struct world *world, uint32_t slot, enum world_read_stage stage)
+{
+	if (slot == WORLD_NO_READ || !world->reads[slot].length)
+		return;
+	world->reads[slot].stage = stage;
+	if (slot == world->clock.read_slot)
+		look_again(world);
+}
+
+void world_read_done(struct world *world, uint32_t slot)
+{
+	if (slot == WORLD_NO_READ || !world->reads[slot].length)
+		return;
+	uint32_t last = world->active_reads[--world->read_count];
+	world->active_reads[world->reads[slot].active] = last;
+	world->reads[last].active = world->reads[slot].active;
+	world->read_bytes -= world->reads[slot].length;
+	world->reads[slot].length = 0;
+	if (slot == world->clock.read_slot) {
+		world->clock.read_slot = WORLD_NO_READ;
+		look_again(world);
+	}
+}
+
+void world_reader_start(struct world *world)
+{
+	world->clock.since_ns = sim_engine_now_ns(world->engine);
+	world->clock.cause = WORLD_CAUSE_CPU;
+	world->clock.running = true;
+}
+
+void world_reader_stop(struct world *world)
+{
+	switch_cause(world, WORLD_CAUSE_CPU);
+	world->clock.running = false;
+}
+
+void world_reader_blocks(struct world *world, uint64_t wanted)
+{
+	world->clock.wanted = wanted;
+	world->clock.blocked = true;
+	world->clock.read_slot = WORLD_NO_READ;
+	for (uint32_t i = 0; i < world->read_count; i++) {
+		if (covers(&world->reads[world->active_reads[i]], wanted))
+			world->clock.read_slot = world->active_reads[i];
+	}
+	look_again(world);
+}
+
+void world_reader_runs(struct world *world)
+{
+	world->clock.blocked = false;
+	world->clock.read_slot = WORLD_NO_READ;
+	switch_cause(world, WORLD_CAUSE_CPU);
+}
+
+void world_reader_time(const struct world *world, struct sim_reader_time *time)
+{
+	const uint64_t *spent = world->clock.spent_ns;
+
+	*time = (struct sim_reader_time){
+		.wire_ns = spent[WORLD_CAUSE_WIRE],
+		.server_ns = spent[WORLD_CAUSE_SERVER],
+		.request_ns = spent[WORLD_CAUSE_REQUEST],
+		.credits_ns = spent[WORLD_CAUSE_CREDITS],
+		.nothing_ns = spent[WORLD_CAUSE_NOTHING],
+		.client_cpu_ns = spent[WORLD_CAUSE_CPU],
+	};
+}

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/*
+ * The server's machine. With `threads` 0 one process serves every connection (Samba's smbd) and a pool of storage
+ * threads works beside it; otherwise each connection has a receiving thread and a pool answers.
+ */
+
+#include "sim/world/world_internal.h"
+
+#include "protocol/wire/message.h"
+
+#define STORAGE_THREADS_DEFAULT 100 /* Samba `aio max threads` */
+
+/* The READ that this reply answers finally; interim replies answer nothing. */
+static uint32_t read_answered(struct world *world, uint32_t connection, const struct smb_pdu *pdu)
+{
+	struct smb2_header header;
+	uint32_t next;
+
+	if (smb2_header_decode(pdu->bytes, pdu->length, &header, &next) != SMB_WIRE_OK || header.command != SMB2_READ ||
+	    header.status == STATUS_PENDING)
+		return WORLD_NO_READ;
+	return world_read_find(world, connection, header.message_id);
+}
+
+static double send_pdu(struct world *world, const struct smb_server_output *output)
+{
+	struct world_frame *frame = world_frame_new(&output->pdu, output->connection);
+
+	frame->read_slot = read_answered(world, output->connection, &frame->pdu);
+	world_read_stage(world, frame->read_slot, WORLD_READ_WIRE);
+	if (world->trace && world->trace->pdu)
+		world->trace->pdu(world->trace->context, sim_engine_now_ns(world->engine), output->connection,
+				  SIM_SERVER, &frame->pdu);
+	world->result->pdu_events++;
+	world->result->pdus += world->clock.running;
+	sim_conn_send(world->channels[output->connection].conn, SIM_SERVER, frame, smb_pdu_stream_bytes(&frame->pdu));
+	return world->point->server.send_cpu_ns_per_byte * (double)smb_pdu_stream_bytes(&frame->pdu);
+}
+
+static bool storage_is_free_of_charge(const struct world *world, bool is_write)
+{
+	const struct smb_server_profile *profile = &world->point->server;
+
+	return !profile->storage_latency_ns && profile->storage_bytes_per_s == 0 &&
+	       (is_write ? profile->write_cpu_ns_per_byte : profile->read_cpu_ns_per_byte) == 0;
+}
+
+static void start_work(struct world *world, const struct smb_server_output *output)
+{
+	if (storage_is_free_of_charge(world, output->is_write)) {
+		smb_server_work_done(world->server, output->token, sim_engine_now_ns(world->engine));
+		return;
+	}
+	struct world_work *work = g_new0(struct world_work, 1);
+	work->token = output->token;
+	work->bytes = output->bytes;
+	work->is_write = output->is_write;
+	sim_queue_push(world->storage, work);
+}
+
+static void drop_frame(void *message, void *arg)
+{
+	(void)arg;
+	g_free(message);
+}
+
+static void disconnect(struct world *world, const struct smb_server_output *output)
+{
+	struct world_channel *channel = &world->channels[output->connection];
+	g_autofree char *why = g_strdup_printf("the server cut connection %u: %s", output->connection, output->reason);
+
+	sim_conn_cut(channel->conn, drop_frame, NULL);
+	channel->open = false;
+	world_end(world, SIM_OUTCOME_FAILED, why);
+}
+
+static void drain(struct world *world)
+{
+	struct smb_server_output output;
+	static uint8_t buffer[SMB_SERVER_PDU_MAX]; /* one thread runs at a time, and none blocks while it is in use */
+	double cost_ns = 0;
+
+	for (;;) {
+		smb_server_next(world->server, &output, buffer, sizeof(buffer));
+		switch (output.kind) {
+		case SMB_SERVER_IDLE:
+			sim_cpu_use(world->engine, (uint64_t)cost_ns);
+			return;
+		case SMB_SERVER_SEND:
+			cost_ns += send_pdu(world, &output);
+			break;
+		case SMB_SERVER_WORK:
+			start_work(world, &output);
+			break;
+		case SMB_SERVER_DISCONNECT:
+			disconnect(world, &output);
+			return;
+		case SMB_SERVER_WAKE:
+			world->server_wake_ns = output.when_ns;
+			sim_queue_push(world->server_timer, world);
+			break;
+		}
+	}
+}
+
+static void finish_work(struct world *world, struct world_work *work)
+{
+	uint32_t token = work->token;
+
+	g_free(work);
+	smb_server_work_done(world->server, token, sim_engine_now_ns(world->engine));
+	drain(world);
+}
+
+static void serve(struct world *world, struct world_frame *frame)
+{
+	uint32_t connection = frame->channel;
+
+	world->result->pdu_events++;
+	world_read_stage(world, frame->read_slot, WORLD_READ_SERVER);
+	sim_cpu_use(world->engine, (uint64_t)world->point->server.request_cpu_ns);
+	smb_server_receive(world->server, connection, &frame->pdu, sim_engine_now_ns(world->engine));
+	g_free(frame);
+	drain(world);
+}
+
+static void service_main(struct world *world, struct sim_queue *inbox)
+{
+	double per_byte_ns = world->point->server.receive_cpu_ns_per_byte;
+
+	for (;;) {
+		struct sim_arrival *arrival = sim_queue_pop(inbox);
+		if (!arrival->conn) {
+			finish_work(world, (struct world_work *)arrival);
+			continue;
+		}
+		struct world_frame *frame = arrival->message;
+		sim_cpu_use(world->engine, (uint64_t)(per_byte_ns * (double)arrival->bytes));
+		sim_arrival_done(arrival);
+		if (frame)
+			serve(world, frame);
+	}
+}
+
+static void process_main(void *arg)
+{
+	struct world *world = arg;
+
+	service_main(world, world->server_inbox);
+}
+
+static void connection_main(void *arg)
+{
+	struct world_channel *channel = arg;
+
+	service_main(channel->world, channel->server_inbox);
+}
+
+/* The device behind all storage threads moves one request after another at its rate. */
+static void use_storage(struct world *world, const struct world_work *work)
+{
+	const struct smb_server_profile *profile = &world->point->server;
+	uint64_t ready_ns = sim_engine_now_ns(world->engine) + profile->storage_latency_ns;
+
+	if (profile->storage_bytes_per_s > 0) {
+		uint64_t start_ns = MAX(ready_ns, world->storage_free_ns);
+		ready_ns = start_ns + (uint64_t)((double)work->bytes * 1e9 / profile->storage_bytes_per_s);
+		world->storage_free_ns = ready_ns;
+	}
+	sim_sleep_until(world->engine, ready_ns);
+	double per_byte_ns = work->is_write ? profile->write_cpu_ns_per_byte : profile->read_cpu_ns_per_byte;
+	sim_cpu_use(world->engine, (uint64_t)(per_byte_ns * (double)work->bytes));
+}
+
+static void storage_main(void *arg)
+{
+	struct world *world = arg;
+
+	for (;;) {
+		struct world_work *work = sim_queue_pop(world->storage);
+		use_storage(world, work);
+		if (world->point->server.threads)
+			finish_work(world, work);
+		else
+			sim_queue_push(world->server_inbox, work);
+	}
+}
+
+static void timer_main(void *arg)
+{
+	struct world *world = arg;
+
+	for (;;) {
+		uint64_t due_ns = world->server_wake_ns;
+		if (sim_queue_pop_until(world->server_timer, due_ns) || due_ns != world->server_wake_ns)
+			continue;
+		world->server_wake_ns = UINT64_MAX;
+		smb_server_wake(world->server, sim_engine_now_ns(world->engine));
+		drain(world);
+	}
+}
+
+void world_server_add_connection(struct world *world, uint32_t number)
+{
+	struct world_channel *channel = &world->channels[number];
+
+	if (!world->point->server.threads) {
+		sim_conn_set_inbox(channel->conn, SIM_SERVER, world->server_inbox);
+		return;
+	}
+	g_autofree char *name = g_strdup_printf("connection-%u", number);
+	channel->server_inbox = sim_queue_new(world->engine);
+	sim_conn_set_inbox(channel->conn, SIM_SERVER, channel->server_inbox);
+	sim_thread_start(world->engine, SIM_SERVER, name, connection_main, channel);
+}
+
+static uint32_t storage_threads(const struct smb_server_profile *profile)
+{
+	uint32_t threads = profile->threads ? profile->threads : STORAGE_THREADS_DEFAULT;
+
+	return profile->storage_parallel ? MIN(threads, profile->storage_parallel) : threads;
+}
+
+void world_server_start(struct world *world)
+{
+	world->server_inbox = sim_queue_new(world->engine);
+	world->server_timer = sim_queue_new(world->engine);
+	world->storage = sim_queue_new(world->engine);
+	world->server_wake_ns = UINT64_MAX;
+	if (!world->point->server.threads)
+		sim_thread_start(world->engine, SIM_SERVER, "smbd", process_main, world);
+	sim_thread_start(world->engine, SIM_SERVER, "smbd-timer", timer_main, world);
+	if (storage_is_free_of_charge(world, false) && storage_is_free_of_charge(world, true))
+		return;
+	for (uint32_t i = 0; i < storage_threads(&world->point->server); i++) {
+		g_autofree char *name = g_strdup_printf("storage-%u", i);
+		sim_thread_start(world->engine, SIM_SERVER, name, storage_main, world);
+	}
+}

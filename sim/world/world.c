@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* One run from the point to the result. */
+
+#include "sim/world/world_internal.h"
+
+#include "protocol/io/readahead.h"
+
+#include <string.h>
+
+#define DAY_NS (UINT64_C(86400) * 1000000000)
+#define SERVER_NAME "server"
+#define SHARE_NAME "test"
+#define MONITOR_WINDOW 65536
+
+static const struct smb_monitor_limits monitor_limits = {
+	.channels = SMB_CHANNELS_MAX,
+	.requests = 16384,
+	.files = 64,
+	.window = MONITOR_WINDOW,
+};
+
+void world_end(struct world *world, enum sim_outcome outcome, const char *failure)
+{
+	if (world->finished)
+		return;
+	world->finished = true;
+	world->result->outcome = outcome;
+	g_strlcpy(world->result->failure, failure ? failure : "", sizeof(world->result->failure));
+	sim_engine_stop(world->engine);
+}
+
+static uint64_t pairs_so_far(const struct world *world)
+{
+	uint64_t pairs = 0;
+
+	for (uint32_t channel = 0; world->monitor && channel < SMB_CHANNELS_MAX; channel++) {
+		struct smb_monitor_channel numbers;
+		smb_monitor_look(world->monitor, channel, &numbers);
+		pairs += numbers.pairs;
+	}
+	return pairs;
+}
+
+void world_mounted(struct world *world)
+{
+	struct smb_client_info info;
+
+	smb_client_look(world->client, &info);
+	world->result->rsize = info.rsize;
+	world->result->ra_pages = info.ra_pages;
+	world->pairs_before = pairs_so_far(world);
+	if (!world->monitor)
+		return;
+	struct smb_monitor_expect expect = {
+		.max_credits = world->point->mount.max_credits ? world->point->mount.max_credits
+							       : world->point->policy.max_credits_default,
+		.rsize = info.rsize,
+		.readahead_bytes = (uint64_t)info.ra_pages * world->point->page_bytes,
+		.page_bytes = world->point->page_bytes,
+	};
+	smb_monitor_set_expect(world->monitor, &expect);
+}
+
+static void note_violation(void *context, const struct smb_violation *violation)
+{
+	struct sim_result *result = context;
+
+	result->violations++;
+	if (result->violation_count < SIM_VIOLATIONS_MAX)
+		result->violation[result->violation_count++] = *violation;
+}
+
+static void make_files(struct world *world)
+{
+	const struct sim_workload *workload = &world->point->workload;
+
+	for (uint32_t i = 0; i < workload->job_count; i++) {
+		const struct sim_read_job *job = &workload->jobs[i];
+		uint64_t source = g_str_hash(job->file) | UINT64_C(1) << 32;
+		if (smb_server_make_file(world->server, job->file, source, job->file_bytes) && world->monitor)
+			smb_monitor_file(world->monitor, job->file, source, job->file_bytes);
+	}
+}
+
+static void make_client(struct world *world)
+{
+	struct smb_client_config config = {
+		.policy = world->point->policy,
+		.mount = world->point->mount,
+		.page_bytes = world->point->page_bytes,
+		.client_guid = { 's', 'm', 'b', 'l', 'a', 'b' },
+		.server = SERVER_NAME,
+		.share = SHARE_NAME,
+	};
+	void *block = g_malloc0(smb_client_size(&smb_client_limits_simulation));
+
+	world->client = smb_client_init(block, &smb_client_limits_simulation, &config);
+	if (!world->client)
+		g_free(block);
+}
+
+static void make_server(struct world *world)
+{
+	const struct sim_network *network = &world->point->network;
+	struct smb_server_config config = {
+		.profile = world->point->server,
+		.server_guid = { 's', 'e', 'r', 'v', 'e', 'r' },
+		.share = SHARE_NAME,
+		.interface_count = network->nics,
+	};
+	for (uint32_t i = 0; i < network->nics; i++)
+		config.interfaces[i] = (struct smb_server_interface){
+			.speed_bps = network->rate_bps ? network->rate_bps : UINT64_C(10000000000), .rss = true
+		};
+	void *block = g_malloc0(smb_server_size(&smb_server_limits_simulation));
+
+	world->server = smb_server_init(block, &smb_server_limits_simulation, &config);
+	if (!world->server)
+		g_free(block);
+}
+
+static void make_monitor(struct world *world)
+{
+	struct smb_monitor_expect nothing_known = { 0 };
+
+	if (!world->point->monitor)
+		return;
+	world->monitor = smb_monitor_init(g_malloc0(smb_monitor_size(&monitor_limits)), &monitor_limits,
+					  &nothing_known);
+	smb_monitor_report_to(world->monitor, note_violation, world->result);
+}
+
+static struct sim_engine *make_engine(const struct sim_point *point, GError **error)
+{
+	struct sim_path_spec paths[16];
+	struct sim_topology topology = {
+		.client = { "client", (int)point->client_cores },
+		.server = { point->shared_host ? "client" : "server", (int)point->server_cores },
+		.paths = paths,
+		.path_count = point->network.nics,
+		.seed = point->seed,
+	};
+	for (uint32_t i = 0; i < point->network.nics; i++)
+		paths[i] = (struct sim_path_spec){ .rtt_ns = point->network.rtt_ns,
+						   .rate_bps = point->network.rate_bps,
+						   .jitter_ns = point->network.jitter_ns,
+						   .loss = point->network.loss };
+	return sim_engine_new(&topology, error);
+}
+
+/* Echoes keep a stuck run alive for ever, so somebody has to look at the clock. */
+static void watchdog_main(void *arg)
+{
+	struct world *world = arg;
+	uint64_t limit_ns = world->point->time_limit_ns ? world->point->time_limit_ns : DAY_NS;
+	uint64_t half_way_bytes;
+
+	sim_sleep_until(world->engine, limit_ns / 2);
+	half_way_bytes = world->result->bytes;
+	sim_sleep_until(world->engine, limit_ns);
+	if (world->result->bytes == half_way_bytes)
+		world_end(world, SIM_OUTCOME_STUCK, "no byte has reached the application for half the time limit");
+	else
+		world_end(world, SIM_OUTCOME_TIME_LIMIT, "the workload did not end within the time limit");
+}
+
+static void conclude(struct world *world)
+{
+	struct sim_result *result = world->result;
+	const struct world_reader_clock *clock = &world->clock;
+	uint64_t spent_ns = 0;
+
+	if (!world->finished)
+		world_end(world, SIM_OUTCOME_STUCK, "nothing can proceed and the workload is not done");
+	for (int cause = 0; cause < WORLD_CAUSES; cause++)
+		spent_ns += clock->spent_ns[cause];
+	world_reader_time(world, &result->reader_time);
+	result->seconds = (double)spent_ns / 1e9;
+	result->throughput_MBps = spent_ns ? (double)result->bytes * 1e3 / (double)spent_ns : 0;
+	result->pairs = pairs_so_far(world) - world->pairs_before;
+	if (result->credits_min == INT64_MAX)
+		result->credits_min = 0;
+	if (world->monitor && result->outcome == SIM_OUTCOME_FINISHED)
+		smb_monitor_idle(world->monitor, sim_engine_now_ns(world->engine));
+}
+
+static void run(struct world *world)
+{
+	make_client(world);
+	make_server(world);
+	make_monitor(world);
+	if (!world->client || !world->server) {
+		world_end(world, SIM_OUTCOME_IMPOSSIBLE,
+			  world->client ? "the server profile is not valid" : "the mount is not valid");
+		return;
+	}
+	make_files(world);
+	world_reads_init(world);
+	world_server_start(world);
+	world_client_start(world);
+	sim_thread_start(world->engine, SIM_CLIENT, "watchdog", watchdog_main, world);
+	sim_engine_run(world->engine);
+	conclude(world);
+}
+
+static void clear(struct world *world)
+{
+	sim_engine_free(world->engine);
+	g_free(world->client);
+	g_free(world->server);
+	g_free(world->monitor);
+	g_free(world->reads);
+	g_free(world->active_reads);
+}
+
+bool sim_world_run(const struct sim_point *point, const struct sim_trace *trace, struct sim_result *result,
+		   GError **error)
+{
+	struct world world = { .point = point, .trace = trace, .result = result };
+	gint64 start_us = g_get_monotonic_time();
+
+	memset(result, 0, sizeof(*result));
+	result->credits_min = INT64_MAX;
+	world.engine = make_engine(point, error);
+	if (!world.engine)
+		return false;
+	run(&world);
+	clear(&world);
+	result->wall_seconds = (double)(g_get_monotonic_time() - start_us) / 1e6;
+	return true;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SIM_WORLD_INTERNAL_H
+#define SIM_WORLD_INTERNAL_H
+
+/* What the files of this folder share: one run's state and the calls between its parts. Nobody else includes this. */
+
+#include "protocol/client/client.h"
+#include "sim/server/server.h"
+#include "sim/world/world.h"
+
+/** One PDU on its way, with a copy of its bytes. */
+struct world_frame {
+	struct smb_pdu pdu;
+	uint32_t channel;
+	uint32_t read_slot; /* the READ it asks for, WORLD_NO_READ otherwise */
+	uint8_t bytes[];
+};
+
+#define WORLD_NO_READ UINT32_MAX
+
+/** Where a READ is, for telling what the blocked reader waits for. */
+enum world_read_stage { WORLD_READ_REQUEST, WORLD_READ_SERVER, WORLD_READ_WIRE };
+
+struct world_read {
+	uint64_t message_id;
+	uint64_t offset;
+	uint32_t length; /* 0 = slot is free */
+	uint32_t channel;
+	enum world_read_stage stage;
+	uint32_t active; /* its place in world.active_reads */
+};
+
+/** What the reader is doing; indexes the parts of struct sim_reader_time. */
+enum world_cause {
+	WORLD_CAUSE_CPU,
+	WORLD_CAUSE_WIRE,
+	WORLD_CAUSE_SERVER,
+	WORLD_CAUSE_REQUEST,
+	WORLD_CAUSE_CREDITS,
+	WORLD_CAUSE_NOTHING,
+	WORLD_CAUSES,
+};
+
+struct world_reader_clock {
+	enum world_cause cause;
+	uint64_t since_ns;
+	uint64_t spent_ns[WORLD_CAUSES];
+	uint64_t wanted; /* file offset the reader waits for */
+	uint32_t read_slot; /* the READ that brings it, WORLD_NO_READ when none is sent */
+	bool blocked;
+	bool running; /* the workload's clock runs */
+};
+
+struct world_channel {
+	struct world *world;
+	uint32_t number;
+	struct sim_conn *conn;
+	struct sim_queue *client_inbox;
+	struct sim_queue *server_inbox; /* with its own thread; NULL when one process serves all */
+	bool open;
+};
+
+/** Work for the server's storage; `arrival.conn` NULL tells it apart from an arrival in a server thread's inbox. */
+struct world_work {
+	struct sim_arrival arrival;
+	uint32_t token;
+	uint64_t bytes;
+	bool is_write;
+};
+
+struct world {
+	const struct sim_point *point;
+	const struct sim_trace *trace;
+	struct sim_result *result;
+	struct sim_engine *engine;
+
+	struct smb_client *client;
+	struct smb_server *server;
+	struct smb_monitor *monitor; /* NULL when it is off */
+
+	struct world_channel channels[SMB_CHANNELS_MAX];
+	struct sim_queue *application; /* outputs for the application thread */
+	struct sim_queue *client_timer;
+	struct sim_queue *server_inbox; /* one for all connections unless each has its own thread */
+	struct sim_queue *server_timer;
+	struct sim_queue *storage;
+	uint64_t client_wake_ns;
+	uint64_t server_wake_ns;
+	uint64_t storage_free_ns;
+
+	struct world_read *reads; /* READs under way, by slot */
+	uint32_t *active_reads; /* slots in use, in no order */
+	uint32_t read_slots;
+	uint32_t read_count;
+	uint64_t read_bytes;
+	struct world_reader_clock clock;
+
+	uint64_t begun_ns; /* the workload's first clock start */
+	uint64_t pairs_before;
+	uint64_t sample_every_ns;
+	uint64_t sample_due_ns;
+	bool finished;
+};
+
+/* client_host.c: the client's machine */
+void world_client_start(struct world *world);
+/** Act on everything the core wants; costs of what was sent are spent on the calling thread's processor. */
+void world_client_drain(struct world *world);
+struct world_frame *world_frame_new(const struct smb_pdu *pdu, uint32_t channel);
+
+/* application.c: the workload */
+void world_application_main(void *arg);
+
+/* server_host.c: the server's machine */
+void world_server_start(struct world *world);
+void world_server_add_connection(struct world *world, uint32_t channel);
+
+/* reads.c: READs under way and the reader's time */
+void world_reads_init(struct world *world);
+uint32_t world_read_sent(struct world *world, uint32_t channel, const struct smb2_message *message);
+uint32_t world_read_find(const struct world *world, uint32_t channel, uint64_t message_id);
+void world_read_stage(struct world *world, uint32_t slot, enum world_read_stage stage);
+void world_read_done(struct world *world, uint32_t slot);
+void world_reader_start(struct world *world);
+void world_reader_stop(struct world *world);
+void world_reader_blocks(struct world *world, uint64_t wanted);
+void world_reader_runs(struct world *world);
+void world_reader_time(const struct world *world, struct sim_reader_time *time);
+
+/* samples.c: the run over time */
+void world_sample(struct world *world);
+
+/** The mount is done: what was negotiated goes into the result and to the monitor. */
+void world_mounted(struct world *world);
+/** End the run; the first call decides the outcome. */
+void world_end(struct world *world, enum sim_outcome outcome, const char *failure);
+
+#endif
