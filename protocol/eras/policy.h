@@ -69,6 +69,9 @@ struct smb_policy {
 	bool rasize_known; /* the option exists: 5.13+ */
 	bool multichannel_known; /* 5.5+ */
 	uint16_t interface_weighting; /* 0 = fastest first (5.10), 1 = weighted by speed (6.x) */
+	uint32_t readahead_oversize_bytes; /* bdi->io_pages: a read call larger than ra_pages may raise the window to
+					    * this; 131072 (5.10+), 0 = never */
+	bool read_whole_pages; /* READs are cut to whole pages; false from netfs on (6.10+), which cuts bytes */
 };
 
 /** One line of the era table: the name used in `kernel = NAME` and its policies. */
@@ -83,12 +86,15 @@ const struct smb_era *smb_eras(size_t *count);
 /** NULL when no era has that name. */
 const struct smb_era *smb_era_find(const char *name);
 
+#define SMB_POLICY_TEXT_MIN 32 /* bytes that hold any value as text */
+
 enum smb_policy_verdict { SMB_POLICY_OK, SMB_POLICY_UNKNOWN_NAME, SMB_POLICY_BAD_VALUE };
 
 /** Set one policy by its name in configs (`policy.channel_pick = rotating`); values as smb_policy_values lists them,
  *  numbers in decimal for the numeric ones. */
 enum smb_policy_verdict smb_policy_set(struct smb_policy *policy, const char *name, const char *value);
-/** The policy's value as text, into `text` (at least 32 bytes). UNKNOWN_NAME when there is no such policy. */
+/** The policy's value as text, into `text` (at least SMB_POLICY_TEXT_MIN bytes). UNKNOWN_NAME when there is no such policy,
+ *  BAD_VALUE when the struct holds a number that no value has. */
 enum smb_policy_verdict smb_policy_get(const struct smb_policy *policy, const char *name, char *text, size_t size);
 /** Name of the index-th policy, NULL past the end; for listings and for near-miss messages. */
 const char *smb_policy_name(size_t index);

@@ -25,15 +25,16 @@ struct smb_page_run {
 	uint32_t reader; /* READING: who reads it (caller's number, one per READ) */
 	uint64_t source; /* UPTODATE: the stream the data is from ... */
 	uint64_t source_offset; /* ... and the stream position of the run's first byte */
+	uint32_t zero_tail; /* UPTODATE: bytes at the run's end that are zero, past the data of a short READ */
 };
 
-#define SMB_PAGE_MARKS_MAX 8
+#define SMB_PAGE_MARKS_MAX 16 /* one per window under way: SMB_READAHEAD_EXTRA_MAX + 2 */
 
 struct smb_page_cache {
 	uint32_t page_bytes; /* 4096 to 65536, a power of two */
 	uint32_t run_count;
 	uint32_t run_max;
-	uint64_t newest; /* page of the newest access, for forgetting */
+	uint64_t newest; /* page of the newest access, for forgetting; the reader sets it */
 	uint64_t marks[SMB_PAGE_MARKS_MAX]; /* pages that carry PG_readahead; UINT64_MAX = free slot; oldest replaced */
 	uint32_t next_mark;
 };
@@ -50,14 +51,17 @@ void smb_page_cache_init(struct smb_page_cache *cache, uint32_t page_bytes, uint
  *  (start and pages; pages UINT64_MAX - start when it is open-ended). */
 enum smb_page_state smb_page_cache_look(const struct smb_page_cache *cache, const struct smb_page_run *runs,
 					uint64_t page, struct smb_page_run *run);
-/** Mark absent pages as being read by `reader`. */
+/** Mark absent pages as being read by `reader`. `reader` numbers no other run of the cache. One entry is kept free so
+ *  that a short READ can always be recorded. */
 enum smb_page_cache_verdict smb_page_cache_reading(struct smb_page_cache *cache, struct smb_page_run *runs,
 						   uint64_t start, uint64_t pages, uint32_t reader);
 /** The READ of `reader` brought `data` for its range: whole and partly covered pages become up to date (the tail of
- *  the last page past the data is zero, as at end of file). */
+ *  the last page past the data is zero, as at end of file). `data` is no longer than the range. Pages past the data
+ *  are still being read: end them with smb_page_cache_failed. Nothing happens when no run has that reader. */
 void smb_page_cache_filled(struct smb_page_cache *cache, struct smb_page_run *runs, uint32_t reader,
 			   struct smb_slice data);
-/** The READ of `reader` failed or brought fewer pages than asked: pages from `from_page` on become absent again. */
+/** The READ of `reader` failed or brought fewer pages than asked: pages from `from_page` on become absent again
+ *  and lose their marks. Nothing happens when no run has that reader. */
 void smb_page_cache_failed(struct smb_page_cache *cache, struct smb_page_run *runs, uint32_t reader,
 			   uint64_t from_page);
 /** Forget everything up to date (invalidate_mapping_pages). */
@@ -67,12 +71,14 @@ void smb_page_cache_invalidate(struct smb_page_cache *cache, struct smb_page_run
 struct smb_slice smb_page_cache_data(const struct smb_page_cache *cache, const struct smb_page_run *runs,
 				     uint64_t offset, uint32_t length);
 
+/** Put PG_readahead on a page; once `smb_page_cache_reading` has taken it. A page marked twice has one mark. */
 void smb_page_cache_mark(struct smb_page_cache *cache, uint64_t page);
 /** True once per mark: touching a marked page clears it. */
 bool smb_page_cache_touch_mark(struct smb_page_cache *cache, uint64_t page);
 /** The first marked page in [page, page + pages), UINT64_MAX when none. */
 uint64_t smb_page_cache_next_mark(const struct smb_page_cache *cache, uint64_t page, uint64_t pages);
 
+/** Sorted, inside the array, nothing left to join, marks without duplicates. */
 bool smb_page_cache_is_valid(const struct smb_page_cache *cache, const struct smb_page_run *runs);
 
 #endif

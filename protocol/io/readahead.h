@@ -20,10 +20,17 @@ struct smb_readahead {
 	uint32_t size; /* pages in the window */
 	uint32_t async_size; /* the mark sits this many pages before the window's end */
 	uint32_t ra_pages; /* limit; 0 = no readahead */
-	uint32_t io_pages; /* bdi->io_pages: a larger request may raise the limit to this */
-	uint64_t prev_page; /* page of the byte read last; UINT64_MAX = nothing read yet */
-	uint32_t extra_requests; /* SMB_RA_SHAPE_DEMAND: windows owed because the reader hit unfinished pages */
+	uint32_t io_pages; /* bdi->io_pages: a larger request may raise the limit to this; 0 = it may not.
+			    * smb_reader_begin sets it from the policy and the page size */
+	uint64_t
+		prev_page; /* page of the byte after the one read last (f_ra.prev_pos); UINT64_MAX = nothing read yet */
+	uint32_t extra_requests; /* SMB_RA_SHAPE_DEMAND: windows under way beyond the first, one for each time the
+				  * reader hit an unfinished page; at most SMB_READAHEAD_EXTRA_MAX */
 };
+
+/** SMB_RA_SHAPE_DEMAND: the cap on parallel windows that the proposal leaves to the bdi, so that a slow device is not
+ *  flooded. With windows of `ra_pages` the reader is at most (this + 2) * ra_pages ahead. */
+#define SMB_READAHEAD_EXTRA_MAX 14
 
 /** What to read. `pages` 0 = nothing. `mark` is the page to carry the readahead mark (UINT64_MAX = none). */
 struct smb_readahead_window {
@@ -37,19 +44,23 @@ struct smb_readahead_cache {
 	void *context;
 	/** First page >= page, < page + max, that is not cached; page + max when all are. */
 	uint64_t (*next_missing)(void *context, uint64_t page, uint32_t max);
-	/** How many pages right before `page` are cached, counted backwards up to max. */
+	/** How many pages right before `page` are cached, counted backwards up to max; page 0 ends the count. */
 	uint32_t (*cached_before)(void *context, uint64_t page, uint32_t max);
 };
 
+#define SMB_READAHEAD_FORCED_BYTES UINT32_C(2097152) /* force_page_cache_ra */
+
 struct smb_readahead_request {
 	uint64_t page; /* missing page (sync) or marked page (async) */
-	uint32_t pages; /* what the read call still wants, from `page` on; >= 1 */
+	uint32_t pages; /* what the read call still wants, from `page` on, past end of file too; >= 1 */
 	uint64_t file_pages; /* pages in the file: windows are cut here */
 	bool random_hint; /* POSIX_FADV_RANDOM */
 };
 
+/** Nothing read yet, no window. `ra_pages` as smb_readahead_limit gives it. */
 void smb_readahead_init(struct smb_readahead *ra, uint32_t ra_pages);
-/** page_cache_sync_ra: the reader found `request->page` missing. */
+/** page_cache_sync_ra: the reader found `request->page` missing. The window may hold pages that are cached already:
+ *  only the missing ones are read. With `random_hint` it is read in pieces of SMB_READAHEAD_FORCED_BYTES. */
 struct smb_readahead_window smb_readahead_sync(struct smb_readahead *ra, const struct smb_policy *policy,
 					       const struct smb_readahead_request *request,
 					       const struct smb_readahead_cache *cache);
@@ -57,11 +68,13 @@ struct smb_readahead_window smb_readahead_sync(struct smb_readahead *ra, const s
 struct smb_readahead_window smb_readahead_async(struct smb_readahead *ra, const struct smb_policy *policy,
 						const struct smb_readahead_request *request,
 						const struct smb_readahead_cache *cache);
-/** SMB_RA_SHAPE_DEMAND only: the reader had to wait for `request->page`; may ask for one more window. */
+/** SMB_RA_SHAPE_DEMAND only: the reader had to wait for `request->page`; may ask for one more window, right behind
+ *  the present one. Other shapes answer an empty window. */
 struct smb_readahead_window smb_readahead_waited(struct smb_readahead *ra, const struct smb_policy *policy,
 						 const struct smb_readahead_request *request,
 						 const struct smb_readahead_cache *cache);
-/** A read call ended with byte `last_byte` delivered (file->f_ra.prev_pos). */
+/** A read call ended with byte `last_byte` delivered (file->f_ra.prev_pos becomes last_byte + 1). smb_reader_step does
+ *  this itself; calling it again is harmless. */
 void smb_readahead_read_done(struct smb_readahead *ra, uint64_t last_byte, uint32_t page_bytes);
 /** ra_pages for a mount (facts A4): rasize if set, else by policy from rsize; capped nowhere else. */
 uint32_t smb_readahead_limit(const struct smb_policy *policy, uint32_t rasize, uint32_t rsize, uint32_t page_bytes);
