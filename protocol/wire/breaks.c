@@ -72,7 +72,7 @@ enum smb_wire_verdict smb2_error_rsp_encode(struct smb_member_writer *writer, ui
 	const struct smb2_error_rsp *rsp = &message->body.error_rsp;
 	fixed[2] = rsp->context_count;
 	smb_put32(fixed + 4, rsp->data.length);
-	return rsp->data.length ? smb_member_append(writer, rsp->data) : smb_member_filler(writer);
+	return rsp->data.length ? smb_member_append(writer, rsp->data) : smb_member_minimum(writer);
 }
 
 enum smb_wire_verdict smb2_error_rsp_decode(const struct smb_member *member, struct smb2_message *message)

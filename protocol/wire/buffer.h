@@ -114,7 +114,7 @@ struct smb_member_writer {
 	uint8_t *bytes; /* first byte of the member's header */
 	uint32_t size; /* room from there on */
 	uint32_t used;
-	uint32_t filler; /* trailing bytes that stand for an empty variable part and mean nothing */
+	uint32_t filler; /* trailing bytes that go when another member follows */
 	struct smb_slice payload; /* file data that stays out of the bytes and follows `used` */
 };
 
@@ -156,12 +156,11 @@ static inline enum smb_wire_verdict smb_member_append(struct smb_member_writer *
 }
 
 /**
- * The one byte that a request with an odd StructureSize must carry when its variable part is empty
- * (MS-SMB2 2.2.19, 2.2.21, 2.2.31, 2.2.37 and others). The chain encoder drops it when another member follows.
+ * The one byte that a request with an odd StructureSize, and the error response, must carry when the variable part is
+ * empty (MS-SMB2 2.2.2, 2.2.19, 2.2.21, 2.2.31 and others).
  */
-static inline enum smb_wire_verdict smb_member_filler(struct smb_member_writer *writer)
+static inline enum smb_wire_verdict smb_member_minimum(struct smb_member_writer *writer)
 {
-	writer->filler = 1;
 	return smb_member_zeros(writer, 1);
 }
 

@@ -39,7 +39,7 @@ enum smb_wire_verdict smb2_read_req_encode(struct smb_member_writer *writer, uin
 	smb_put32(fixed + 32, req->minimum_count);
 	smb_put32(fixed + 36, req->channel);
 	smb_put32(fixed + 40, req->remaining_bytes);
-	return smb_member_filler(writer);
+	return smb_member_minimum(writer);
 }
 
 enum smb_wire_verdict smb2_read_req_decode(const struct smb_member *member, struct smb2_message *message)
@@ -91,7 +91,7 @@ enum smb_wire_verdict smb2_write_req_encode(struct smb_member_writer *writer, ui
 	enum smb_wire_verdict verdict = append_data(writer, req->data_length, req->data, req->payload);
 	if (verdict != SMB_WIRE_OK || req->data_length)
 		return verdict;
-	return smb_member_filler(writer);
+	return smb_member_minimum(writer);
 }
 
 enum smb_wire_verdict smb2_write_req_decode(const struct smb_member *member, struct smb2_message *message)

@@ -13,7 +13,7 @@ enum smb_wire_verdict smb2_ioctl_req_encode(struct smb_member_writer *writer, ui
 	smb_put32(fixed + 32, req->max_input_response);
 	smb_put32(fixed + 44, req->max_output_response);
 	smb_put32(fixed + 48, req->flags);
-	return req->input.length ? smb_member_append(writer, req->input) : smb_member_filler(writer);
+	return req->input.length ? smb_member_append(writer, req->input) : smb_member_minimum(writer);
 }
 
 /* OutputOffset and OutputCount are reserved in requests: clients set them to 0 and servers ignore them. */

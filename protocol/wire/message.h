@@ -41,7 +41,7 @@ struct smb_chain_writer {
 	uint32_t used;
 	uint32_t last_member; /* where the last member's header starts */
 	uint32_t members;
-	uint32_t filler; /* bytes at the end that only stand for an empty variable part */
+	uint32_t filler; /* bytes at the end that go when another member follows */
 	struct smb_slice payload;
 };
 

@@ -25,7 +25,7 @@ enum smb_wire_verdict smb2_session_setup_req_encode(struct smb_member_writer *wr
 	enum smb_wire_verdict verdict = append_short(writer, req->token, fixed + 12);
 	if (verdict != SMB_WIRE_OK || req->token.length)
 		return verdict;
-	return smb_member_filler(writer);
+	return smb_member_minimum(writer);
 }
 
 enum smb_wire_verdict smb2_session_setup_req_decode(const struct smb_member *member, struct smb2_message *message)
@@ -65,7 +65,7 @@ enum smb_wire_verdict smb2_tree_connect_req_encode(struct smb_member_writer *wri
 	enum smb_wire_verdict verdict = append_short(writer, req->path, fixed + 4);
 	if (verdict != SMB_WIRE_OK || req->path.length)
 		return verdict;
-	return smb_member_filler(writer);
+	return smb_member_minimum(writer);
 }
 
 /* The extension (MS-SMB2 2.2.9.1) moves the path; no client that is modelled here sends it. */

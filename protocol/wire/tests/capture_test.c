@@ -70,7 +70,6 @@ struct difference {
 	const char *reason;
 	char direction;
 	bool (*applies)(const struct smb_pdu *pdu, const struct smb_pdu *again, const struct smb2_message *last);
-	uint32_t seen;
 };
 
 static bool tree_path_is_terminated(const struct smb_pdu *pdu, const struct smb_pdu *again,
@@ -95,21 +94,32 @@ static bool filler_is_not_zero(const struct smb_pdu *pdu, const struct smb_pdu *
 	       !memcmp(pdu->bytes, again->bytes, again->length - 1);
 }
 
-static struct difference differences[] = {
+static bool empty_input_has_a_place(const struct smb_pdu *pdu, const struct smb_pdu *again,
+				    const struct smb2_message *last)
+{
+	return last->kind == SMB2_BODY_QUERY_INFO_REQ && !last->body.query_info_req.input.length &&
+	       pdu->length == again->length && smb_get16(pdu->bytes + 72) == 104 &&
+	       !memcmp(pdu->bytes, again->bytes, 72) && !memcmp(pdu->bytes + 74, again->bytes + 74, pdu->length - 74);
+}
+
+static const struct difference differences[] = {
 	{ "cifs 6.1 sends the path of TREE_CONNECT with a terminator, cifs 6.12 does not", 'C',
 	  tree_path_is_terminated },
+	{ "cifs, build_qfs_info_req: InputBufferOffset is set although there is no input", 'C',
+	  empty_input_has_a_place },
 	{ "Samba pads the last reply of a chain too", 'S', last_reply_is_padded },
 	{ "Samba leaves a character in the one byte of an empty interim response", 'S', filler_is_not_zero },
 };
 
 #define DIFFERENCES (sizeof(differences) / sizeof(differences[0]))
+static uint32_t seen[DIFFERENCES];
 
 static bool is_understood(char direction, const struct smb_pdu *pdu, const struct smb_pdu *again,
 			  const struct smb2_message *last)
 {
 	for (size_t i = 0; i < DIFFERENCES; i++) {
 		if (differences[i].direction == direction && differences[i].applies(pdu, again, last)) {
-			differences[i].seen++;
+			seen[i]++;
 			return true;
 		}
 	}
@@ -144,7 +154,7 @@ Test(capture, real_messages_are_encoded_again_byte_for_byte)
 	fclose(file);
 	cr_expect(identical > 50, "only %u of %u PDUs are identical", identical, number);
 	for (size_t i = 0; i < DIFFERENCES; i++)
-		cr_expect(differences[i].seen, "never seen any more: %s", differences[i].reason);
+		cr_expect(seen[i], "never seen any more: %s", differences[i].reason);
 }
 
 Test(capture, a_real_message_cut_short_never_reads_behind_its_end)
