@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sim/engine/internal.h"
+
+#include <gio/gio.h>
+#include <glib/gstdio.h>
+#include <math.h>
+#include <simgrid/engine.h>
+#include <unistd.h>
+
+/* The options under which a zero-latency link is exact. The times of the model are seconds in a double: with a
+ * precision of 0.1 ns, events of the same nanosecond coincide and no others. A run that ends with blocked threads is
+ * not an error here, hence no log. */
+static const char *const simgrid_options[] = {
+	"smblab",
+	"--cfg=network/model:CM02",
+	"--cfg=network/crosstraffic:no",
+	"--cfg=network/TCP-gamma:0",
+	"--cfg=network/optim:Full",
+	"--cfg=contexts/factory:raw",
+	"--cfg=surf/precision:1e-10",
+	"--log=root.app:file:/dev/null",
+};
+
+static const char *const side_names[2] = { "client", "server" };
+
+static bool engine_exists;
+
+static GQuark engine_error(void)
+{
+	return g_quark_from_static_string("sim-engine-error");
+}
+
+static void xml_host(GString *xml, const char *name, int cores)
+{
+	char *escaped = g_markup_escape_text(name, -1);
+
+	g_string_append_printf(xml, "    <host id=\"host-%s\" speed=\"1e9f\" core=\"%d\"/>\n", escaped, cores);
+	g_free(escaped);
+}
+
+static void xml_path(GString *xml, uint32_t path, uint64_t rate_bps)
+{
+	/* A path without limit is never used for a transfer; SimGrid only wants a number. */
+	uint64_t bits = rate_bps ? rate_bps : 1000000000000;
+	double bytes = (double)bits / 8;
+	char rate[G_ASCII_DTOSTR_BUF_SIZE];
+
+	g_ascii_dtostr(rate, sizeof(rate), bytes);
+	for (int side = SIM_CLIENT; side <= SIM_SERVER; side++)
+		g_string_append_printf(xml, "    <host id=\"nic-%s-%u\" speed=\"1e9f\"/>\n", side_names[side], path);
+	for (int side = SIM_CLIENT; side <= SIM_SERVER; side++)
+		g_string_append_printf(xml, "    <link id=\"from-%s-%u\" bandwidth=\"%sBps\" latency=\"0s\"/>\n",
+				       side_names[side], path, rate);
+}
+
+static void xml_route(GString *xml, uint32_t path)
+{
+	for (int side = SIM_CLIENT; side <= SIM_SERVER; side++)
+		g_string_append_printf(xml,
+				       "    <route src=\"nic-%s-%u\" dst=\"nic-%s-%u\" symmetrical=\"NO\">"
+				       "<link_ctn id=\"from-%s-%u\"/></route>\n",
+				       side_names[side], path, side_names[!side], path, side_names[side], path);
+}
+
+/* SimGrid wants all hosts, then all links, then all routes of a zone; hosts and links may mix. */
+static char *platform_xml(const struct sim_topology *topology)
+{
+	GString *xml = g_string_new("<?xml version=\"1.0\"?>\n"
+				    "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+				    "<platform version=\"4.1\">\n"
+				    "  <zone id=\"smblab\" routing=\"Full\">\n");
+
+	xml_host(xml, topology->client.name, topology->client.cores);
+	if (strcmp(topology->client.name, topology->server.name) != 0)
+		xml_host(xml, topology->server.name, topology->server.cores);
+	for (uint32_t i = 0; i < topology->path_count; i++)
+		xml_path(xml, i, topology->paths[i].rate_bps);
+	for (uint32_t i = 0; i < topology->path_count; i++)
+		xml_route(xml, i);
+	g_string_append(xml, "  </zone>\n</platform>\n");
+	return g_string_free(xml, FALSE);
+}
+
+static bool topology_is_valid(const struct sim_topology *topology, GError **error)
+{
+	const char *wrong = NULL;
+
+	if (!topology->client.name || !topology->server.name || !*topology->client.name || !*topology->server.name)
+		wrong = "a host has no name";
+	else if (topology->client.cores < 1 || topology->server.cores < 1)
+		wrong = "a host needs at least one core";
+	else if (topology->path_count < 1 || !topology->paths)
+		wrong = "there is no network path";
+	for (uint32_t i = 0; !wrong && i < topology->path_count; i++)
+		if (!(topology->paths[i].loss >= 0 && topology->paths[i].loss < 1))
+			wrong = "the loss of a path must be at least 0 and less than 1";
+	if (wrong)
+		g_set_error(error, engine_error(), 0, "Cannot build the simulated platform: %s", wrong);
+	return !wrong;
+}
+
+/* SimGrid 3.32 reads a platform from a file only. */
+static bool platform_load(const char *xml, GError **error)
+{
+	char *name = NULL;
+	int file = g_file_open_tmp("smblab-XXXXXX.xml", &name, error);
+	bool loaded;
+
+	if (file < 0)
+		return false;
+	close(file);
+	loaded = g_file_set_contents(name, xml, -1, error);
+	if (loaded)
+		simgrid_load_platform(name);
+	g_unlink(name);
+	g_free(name);
+	return loaded;
+}
+
+static void simgrid_start(void)
+{
+	int argc = G_N_ELEMENTS(simgrid_options);
+	char *argv[G_N_ELEMENTS(simgrid_options) + 1] = { NULL };
+
+	for (int i = 0; i < argc; i++)
+		argv[i] = (char *)simgrid_options[i]; /* SimGrid moves the pointers, never the text */
+	simgrid_init(&argc, argv);
+}
+
+static sg_host_t host_find(const char *format, const char *name, uint32_t path)
+{
+	char *id = g_strdup_printf(format, name, path);
+	sg_host_t host = sg_host_by_name(id);
+
+	g_assert(host);
+	g_free(id);
+	return host;
+}
+
+static sg_host_t machine_find(const struct sim_host_spec *spec)
+{
+	char *id = g_strconcat("host-", spec->name, NULL);
+	sg_host_t host = sg_host_by_name(id);
+
+	g_assert(host);
+	g_free(id);
+	return host;
+}
+
+static void engine_find_hosts(struct sim_engine *engine, const struct sim_topology *topology)
+{
+	engine->hosts[SIM_CLIENT] = machine_find(&topology->client);
+	engine->hosts[SIM_SERVER] = machine_find(&topology->server);
+	for (uint32_t i = 0; i < engine->path_count; i++)
+		for (int side = SIM_CLIENT; side <= SIM_SERVER; side++) {
+			engine->wires[i][side].from = host_find("nic-%s-%u", side_names[side], i);
+			engine->wires[i][side].to = host_find("nic-%s-%u", side_names[!side], i);
+		}
+}
+
+struct sim_engine *sim_engine_new(const struct sim_topology *topology, GError **error)
+{
+	struct sim_engine *engine;
+	char *xml;
+
+	g_assert(!engine_exists);
+	if (!topology_is_valid(topology, error))
+		return NULL;
+	engine_exists = true;
+	simgrid_start();
+	xml = platform_xml(topology);
+	if (!platform_load(xml, error)) {
+		g_free(xml);
+		return NULL;
+	}
+	engine = g_new0(struct sim_engine, 1);
+	engine->platform_xml = xml;
+	engine->path_count = topology->path_count;
+	engine->paths = g_memdup2(topology->paths, topology->path_count * sizeof(*topology->paths));
+	engine->wires = g_malloc0_n(topology->path_count, sizeof(*engine->wires));
+	engine->seed = topology->seed;
+	engine->conns = g_ptr_array_new();
+	engine->threads = g_ptr_array_new();
+	engine->queues = g_ptr_array_new();
+	ring_init(&engine->starts, sizeof(struct sim_thread *));
+	ring_init(&engine->wakes, sizeof(struct sim_bell *));
+	engine_find_hosts(engine, topology);
+	return engine;
+}
+
+void sim_engine_flush(struct sim_engine *engine)
+{
+	while (engine->starts.length) {
+		struct sim_thread *thread = *(struct sim_thread **)ring_head(&engine->starts);
+
+		ring_pop(&engine->starts);
+		sim_thread_begin(thread);
+	}
+	while (engine->wakes.length) {
+		struct sim_bell *bell = *(struct sim_bell **)ring_head(&engine->wakes);
+
+		ring_pop(&engine->wakes);
+		sg_sem_release(bell->semaphore);
+	}
+	sim_engine_check_stop(engine);
+}
+
+void sim_engine_check_stop(struct sim_engine *engine)
+{
+	if (G_LIKELY(!engine->stopped))
+		return;
+	if (!engine->killed) {
+		engine->killed = true;
+		sg_actor_kill_all();
+	}
+	sg_actor_exit();
+}
+
+uint64_t sim_engine_run(struct sim_engine *engine)
+{
+	if (!engine->stopped) {
+		sim_engine_flush(engine);
+		simgrid_run();
+	}
+	return sim_engine_now_ns(engine);
+}
+
+void sim_engine_stop(struct sim_engine *engine)
+{
+	engine->stopped = true;
+}
+
+void sim_engine_free(struct sim_engine *engine)
+{
+	if (!engine)
+		return;
+	for (guint i = 0; i < engine->conns->len; i++)
+		sim_conn_free(g_ptr_array_index(engine->conns, i));
+	for (guint i = 0; i < engine->queues->len; i++)
+		sim_queue_free(g_ptr_array_index(engine->queues, i));
+	for (guint i = 0; i < engine->threads->len; i++)
+		sim_thread_free(g_ptr_array_index(engine->threads, i));
+	ring_clear(&engine->starts);
+	ring_clear(&engine->wakes);
+	g_ptr_array_free(engine->conns, TRUE);
+	g_ptr_array_free(engine->queues, TRUE);
+	g_ptr_array_free(engine->threads, TRUE);
+	g_free(engine->platform_xml);
+	g_free(engine->wires);
+	g_free(engine->paths);
+	g_free(engine);
+}
+
+uint64_t sim_engine_now_ns(const struct sim_engine *engine)
+{
+	(void)engine;
+	return (uint64_t)llround(simgrid_get_clock() * 1e9);
+}
+
+const char *sim_engine_platform_xml(const struct sim_engine *engine)
+{
+	return engine->platform_xml;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SIM_ENGINE_INTERNAL_H
+#define SIM_ENGINE_INTERNAL_H
+
+/** What the files of this folder share. Nothing outside includes it. */
+
+#include "sim/engine/engine.h"
+#include "sim/engine/ring.h"
+#include "sim/engine/tcp.h"
+
+#include <simgrid/actor.h>
+#include <simgrid/host.h>
+#include <simgrid/semaphore.h>
+
+#define SIM_NEVER UINT64_MAX
+
+/** One direction of one path: a link of zero latency between two hosts that do nothing else. */
+struct sim_wire {
+	sg_host_t from;
+	sg_host_t to;
+	uint64_t backlog_bytes; /* given to the wire by TCP and not yet serialised, headers included */
+};
+
+struct sim_engine {
+	struct sim_path_spec *paths;
+	struct sim_wire (*wires)[2]; /* [path][sending side] */
+	uint32_t path_count;
+	sg_host_t hosts[2];
+	char *platform_xml;
+	GPtrArray *conns;
+	GPtrArray *threads;
+	GPtrArray *queues;
+	struct ring starts; /* struct sim_thread *, to be started */
+	struct ring wakes; /* struct sim_bell *, to be woken */
+	uint64_t seed;
+	bool stopped;
+	bool killed;
+};
+
+/** Every call into SimGrid lets other threads run. So what a thread starts or wakes is noted only and done when it
+ *  next blocks: first thing in every blocking call, and before the run. */
+void sim_engine_flush(struct sim_engine *engine);
+/** What a blocking call does before it returns: a stopped run lets no thread go on. */
+void sim_engine_check_stop(struct sim_engine *engine);
+
+/** A wake-up call for exactly one thread: a ring before the wait is remembered, several rings count as one. */
+struct sim_bell {
+	sg_sem_t semaphore;
+	bool waiting;
+	bool rung;
+};
+
+void sim_bell_init(struct sim_bell *bell);
+void sim_bell_clear(struct sim_bell *bell);
+void sim_bell_ring(struct sim_engine *engine, struct sim_bell *bell);
+/** [blocks] until rung or until `when_ns` (SIM_NEVER: no limit). */
+void sim_bell_wait(struct sim_engine *engine, struct sim_bell *bell, uint64_t when_ns);
+
+/** A thread that does not keep the run alive. */
+struct sim_thread *sim_thread_start_daemon(struct sim_engine *engine, enum sim_side side, const char *name,
+					   void (*main)(void *arg), void *arg);
+void sim_thread_begin(struct sim_thread *thread);
+void sim_thread_free(struct sim_thread *thread);
+void sim_queue_free(struct sim_queue *queue);
+
+/** Messages still under way belong to the caller and are not freed. */
+void sim_conn_free(struct sim_conn *conn);
+
+/** A message on a stream. */
+struct sim_parcel {
+	void *message;
+	uint64_t end; /* position of its last byte + 1 */
+	uint64_t sent_ns;
+};
+
+/** What TCP gave to the network card in one go. */
+struct sim_burst {
+	uint64_t bytes;
+	uint32_t segments;
+	uint64_t sent_ns;
+};
+
+/** What is on its way through the delay line. */
+struct sim_flight {
+	uint64_t end; /* position */
+	uint64_t bytes;
+	uint32_t segments;
+	bool spread; /* acknowledge from its first byte on, see stream.c */
+	uint64_t sent_ns;
+	uint64_t wire_ns; /* time on the wire */
+	uint64_t due_ns;
+};
+
+/** An acknowledgement on its way back. */
+struct sim_ack {
+	struct tcp_ack ack;
+	uint64_t when_ns;
+	uint64_t sent_ns; /* of the newest segment it covers */
+	bool lost; /* it tells of a lost segment */
+};
+
+/** One direction of a connection: TCP sender, network card queue, wire, delay line, TCP receiver, inbox. */
+struct sim_stream {
+	struct sim_engine *engine;
+	struct sim_conn *conn;
+	struct sim_stream *back; /* the other direction */
+	enum sim_side from;
+	const struct sim_path_spec *path;
+	struct sim_wire *wire;
+	struct sim_queue *inbox; /* of the receiver */
+	uint32_t mss_bytes;
+	uint32_t header_bytes;
+	struct tcp_sender tx;
+	struct tcp_receiver rx;
+	struct ring parcels; /* not yet delivered */
+	size_t parcels_on_wire; /* how many of them have left whole */
+	struct ring bursts;
+	struct ring flights;
+	struct ring acks; /* by when_ns */
+	uint64_t wire_end; /* positions: taken off the bursts, */
+	uint64_t wire_segments;
+	uint64_t delivered; /* handed to the inbox */
+	uint64_t last_due_ns; /* order is kept */
+	uint64_t pending_sent_ns; /* when the segment with the delayed acknowledgement was sent */
+	uint64_t repair_bytes; /* retransmissions to be charged on the wire */
+	uint64_t hole_until_ns; /* later segments wait behind a lost one */
+	uint64_t retransmitted;
+	uint64_t segments_to_loss;
+	GRand *random;
+	struct sim_bell sender_bell;
+	struct sim_bell delivery_bell;
+};
+
+void sim_stream_init(struct sim_stream *stream, const struct tcp_config *sender, const struct tcp_config *receiver);
+void sim_stream_clear(struct sim_stream *stream);
+void sim_stream_start(struct sim_stream *stream, const char *name);
+void sim_stream_send(struct sim_stream *stream, void *message, uint64_t bytes);
+void sim_stream_consumed(struct sim_stream *stream, uint64_t bytes);
+/** Take in the acknowledgements that have come by now. */
+void sim_stream_take_acks(struct sim_stream *stream);
+bool sim_conn_is_cut(const struct sim_conn *conn);
+
+#endif
