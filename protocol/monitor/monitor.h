@@ -59,10 +59,12 @@ struct smb_monitor_limits {
 
 /** What the monitor is told about the client under test; 0 = unknown, the rule that needs it does not judge. */
 struct smb_monitor_expect {
-	uint32_t max_credits; /* C6: never above this (plus what one reply brings) */
-	uint32_t rsize; /* bytes, C30, C31 */
+	uint32_t
+		max_credits; /* C6: with this many (and the two held back for echo and oplock), no more are asked for */
+	uint32_t rsize; /* bytes, C30 */
 	uint64_t readahead_bytes; /* ra_pages * page size, C30 */
-	uint32_t page_bytes;
+	uint32_t page_bytes; /* of the page cache; 0: reads are not cached, READs may overlap (C30) */
+	uint32_t request_bytes; /* largest single read of the application, when it is larger than rsize; C30 */
 };
 
 struct smb_monitor;
