@@ -12,6 +12,7 @@
 #include "sim/world/world.h"
 
 #include <glib.h>
+#include <stdio.h>
 
 /** One point of the sweep with its result. Strings belong to the table. */
 struct report_row {

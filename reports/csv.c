@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* results.csv: fields quoted as RFC 4180 has it, lines ended by a newline alone, as awk and diff want them. */
+#include "reports/file.h"
+#include "reports/report.h"
+#include "reports/text.h"
+
+#include <string.h>
+
+static const char *const result_columns[] = {
+	"seconds",     "bytes",	       "throughput_MBps",    "pairs",	      "pdus",
+	"credits_min", "inflight_max", "inflight_max_bytes", "violations",    "pdu_events",
+	"outcome",     "failure",      "measured_MBps",	     "error_percent",
+};
+
+/* Each field is followed by a comma; the last comma of a line becomes its end. */
+static void quoted(GString *csv, const char *text)
+{
+	if (!text || !strpbrk(text, ",\"\r\n")) {
+		g_string_append(csv, text ? text : "");
+		return;
+	}
+	g_string_append_c(csv, '"');
+	for (const char *at = text; *at; at++) {
+		if (*at == '"')
+			g_string_append_c(csv, '"');
+		g_string_append_c(csv, *at);
+	}
+	g_string_append_c(csv, '"');
+}
+
+static void field(GString *csv, const char *text)
+{
+	quoted(csv, text);
+	g_string_append_c(csv, ',');
+}
+
+static void line_end(GString *csv)
+{
+	csv->str[csv->len - 1] = '\n';
+}
+
+static void field_fixed(GString *csv, double number, int decimals)
+{
+	g_autofree char *text = report_fixed(number, decimals);
+
+	field(csv, text);
+}
+
+static void field_count(GString *csv, guint64 number)
+{
+	g_autofree char *text = g_strdup_printf("%" G_GUINT64_FORMAT, number);
+
+	field(csv, text);
+}
+
+/* A point that did not finish has no throughput; empty fields say so, a zero would be taken for a measurement. */
+static void finished_fields(GString *csv, const struct sim_result *result)
+{
+	g_autofree char *credits = g_strdup_printf("%" G_GINT64_FORMAT, (gint64)result->credits_min);
+
+	field_fixed(csv, result->seconds, 9);
+	field_count(csv, result->bytes);
+	field_fixed(csv, result->throughput_MBps, 3);
+	field_count(csv, result->pairs);
+	field_count(csv, result->pdus);
+	field(csv, credits);
+	field_count(csv, result->inflight_max);
+	field_count(csv, result->inflight_max_bytes);
+}
+
+static void row_line(GString *csv, const struct report_row *row, guint columns)
+{
+	const struct sim_result *result = row->result;
+
+	for (guint i = 0; i < columns; i++)
+		field(csv, row->values[i]);
+	if (result && result->outcome == SIM_OUTCOME_FINISHED)
+		finished_fields(csv, result);
+	else
+		for (int i = 0; i < 8; i++)
+			field(csv, "");
+	if (result) {
+		field_count(csv, result->violations);
+		field_count(csv, result->pdu_events);
+		field(csv, sim_outcome_name(result->outcome));
+		field(csv, result->failure);
+	} else {
+		for (int i = 0; i < 4; i++)
+			field(csv, "");
+	}
+	g_autofree char *measured = row->has_measured ? report_shortest(row->measured_MBps) : g_strdup("");
+	bool compared = row->has_measured && result && result->outcome == SIM_OUTCOME_FINISHED;
+	g_autofree char *percent = compared ? report_fixed(row->error_percent, 2) : g_strdup("");
+
+	field(csv, measured);
+	field(csv, percent);
+	line_end(csv);
+}
+
+bool report_write_csv(const struct report_table *table, const char *directory, GError **error)
+{
+	GString *csv = g_string_new(NULL);
+
+	for (guint i = 0; i < table->columns->len; i++)
+		field(csv, table->columns->pdata[i]);
+	for (guint i = 0; i < G_N_ELEMENTS(result_columns); i++)
+		field(csv, result_columns[i]);
+	line_end(csv);
+	for (guint i = 0; i < table->rows->len; i++)
+		row_line(csv, table->rows->pdata[i], table->columns->len);
+	bool written = report_file_write(directory, "results.csv", csv, error);
+
+	g_string_free(csv, TRUE);
+	return written;
+}

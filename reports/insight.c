@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "reports/insight.h"
+
+#include "reports/reader_time.h"
+#include "reports/text.h"
+
+#include <math.h>
+#include <string.h>
+
+const struct report_axis *report_enough_axis(const struct report_sweep *sweep)
+{
+	const struct report_axis *axis = sweep->line.column >= 0 ? &sweep->line : &sweep->x;
+
+	if (axis->column < 0 || axis->kind == REPORT_KIND_NAME || axis->kind == REPORT_KIND_SECONDS)
+		return NULL;
+	return axis;
+}
+
+static bool value_along(const struct report_sweep *sweep, const struct report_panel *panel, guint x, guint index,
+			double *MBps)
+{
+	if (sweep->line.column >= 0)
+		return report_sweep_MBps(panel, sweep, x, index, MBps);
+	return report_sweep_MBps(panel, sweep, index, 0, MBps);
+}
+
+struct report_enough report_enough_find(const struct report_sweep *sweep, const struct report_panel *panel, guint x)
+{
+	const struct report_axis *axis = report_enough_axis(sweep);
+	struct report_enough found = { 0 };
+	double MBps, before = 0;
+	guint count = 0;
+
+	for (guint i = 0; axis && i < axis->values->len; i++) {
+		if (!value_along(sweep, panel, x, i, &MBps))
+			continue;
+		if (count++ == 0) {
+			found.first = i;
+			found.first_MBps = MBps;
+		}
+		if (MBps > found.best_MBps) {
+			found.best = i;
+			found.best_MBps = MBps;
+		}
+		found.last = i;
+		found.still_rising = count > 1 && MBps > before * (1 + REPORT_ENOUGH_SHARE);
+		before = MBps;
+	}
+	found.known = count >= 2 && found.best_MBps > 0;
+	found.still_rising &= found.best == found.last;
+	for (guint i = 0; found.known; i++) {
+		if (!value_along(sweep, panel, x, i, &MBps) || MBps < found.best_MBps * (1 - REPORT_ENOUGH_SHARE))
+			continue;
+		found.enough = i;
+		found.enough_MBps = MBps;
+		break;
+	}
+	return found;
+}
+
+struct report_fit report_fit_of(const struct report_table *table, bool fitted)
+{
+	struct report_fit fit = { 0 };
+
+	for (guint i = 0; i < table->rows->len; i++) {
+		const struct report_row *row = table->rows->pdata[i];
+
+		if (!row->has_measured || row->fitted != fitted || !report_row_is_finished(row))
+			continue;
+		fit.count++;
+		fit.mean_absolute_percent += fabs(row->error_percent);
+		fit.bias_percent += row->error_percent;
+		fit.worst_percent = MAX(fit.worst_percent, fabs(row->error_percent));
+	}
+	if (fit.count) {
+		fit.mean_absolute_percent /= fit.count;
+		fit.bias_percent /= fit.count;
+	}
+	return fit;
+}
+
+struct report_trouble report_trouble_count(const struct report_table *table)
+{
+	struct report_trouble trouble = { 0 };
+
+	for (guint i = 0; i < table->rows->len; i++) {
+		const struct report_row *row = table->rows->pdata[i];
+
+		trouble.unfinished += !report_row_is_finished(row);
+		if (row->result && row->result->violations) {
+			trouble.violating++;
+			trouble.violations += row->result->violations;
+		}
+	}
+	return trouble;
+}
+
+/* The x value that the headline speaks of: a measured one, else the middle one. */
+static guint reference_x(const struct report_sweep *sweep, const struct report_panel *panel)
+{
+	for (guint i = 0; i < panel->rows->len; i++) {
+		const struct report_row *row = panel->rows->pdata[i];
+
+		if (row->has_measured)
+			return report_axis_index(&sweep->x, row);
+	}
+	return sweep->x.values->len / 2;
+}
+
+/* "At RTT 10 ms, max_channels = 2, " */
+static char *at_place(const struct report_sweep *sweep, const struct report_panel *panel, guint x)
+{
+	GString *place = g_string_new(NULL);
+
+	if (sweep->line.column >= 0)
+		g_string_append_printf(place, "At %s %s, ", sweep->x.title, (char *)sweep->x.labels->pdata[x]);
+	if (panel->label[0])
+		g_string_append_printf(place, "%s%s, ", place->len ? "" : "With ", panel->label);
+	return g_string_free(place, FALSE);
+}
+
+static void add_enough(GPtrArray *findings, const struct report_sweep *sweep, const struct report_panel *panel, guint x)
+{
+	const struct report_axis *axis = report_enough_axis(sweep);
+	struct report_enough found = report_enough_find(sweep, panel, x);
+
+	if (!found.known)
+		return;
+	g_autofree char *place = at_place(sweep, panel, x);
+	g_autofree char *enough = report_MBps(found.enough_MBps);
+	g_autofree char *best = report_MBps(found.best_MBps);
+	g_autofree char *first = report_MBps(found.first_MBps);
+	const char *enough_label = axis->labels->pdata[found.enough], *first_label = axis->labels->pdata[found.first];
+	const char *last_label = axis->labels->pdata[found.last];
+	char *text;
+
+	if (found.still_rising)
+		text = g_strdup_printf(
+			"%smore %s still helps at the largest value simulated, %s: %s MB/s, against %s MB/s "
+			"with %s.",
+			place, axis->title, last_label, best, first, first_label);
+	else if (found.enough == found.first)
+		text = g_strdup_printf("%smore %s than %s brings nothing: %s MB/s there, at best %s MB/s.", place,
+				       axis->title, first_label, enough, best);
+	else
+		text = g_strdup_printf(
+			"%smore %s stops helping at %s: %s MB/s there, at best %s MB/s beyond it, against "
+			"%s MB/s with %s.",
+			place, axis->title, enough_label, enough, best, first, first_label);
+	text[0] = g_ascii_toupper(text[0]);
+	g_ptr_array_add(findings, text);
+}
+
+static void add_why(GPtrArray *findings, const struct report_sweep *sweep, const struct report_row *row)
+{
+	if (!row || !row->result)
+		return;
+	guint part = report_reader_largest(&row->result->reader_time);
+	g_autofree char *share = report_fixed(100 * report_reader_share(&row->result->reader_time, part), 0);
+	g_autofree char *label = report_row_label(sweep, row);
+	bool running = part == REPORT_READER_PARTS - 1;
+
+	if (report_reader_share(&row->result->reader_time, part) > 0)
+		g_ptr_array_add(findings, g_strdup_printf("Why: with %s the reader spends %s %% of its time %s%s.",
+							  label, share, running || part == 4 ? "" : "waiting ",
+							  report_reader_parts[part].waiting));
+}
+
+static const struct report_row *row_along(const struct report_sweep *sweep, const struct report_panel *panel, guint x,
+					  guint index)
+{
+	if (sweep->line.column >= 0)
+		return report_sweep_row(panel, sweep, x, index);
+	return report_sweep_row(panel, sweep, index, 0);
+}
+
+static void add_measured(GPtrArray *findings, const struct report_sweep *sweep)
+{
+	const guint max = 3;
+	guint told = 0;
+
+	for (guint i = 0; i < sweep->table->rows->len && told < max; i++) {
+		const struct report_row *row = sweep->table->rows->pdata[i];
+
+		if (!row->has_measured || !report_row_is_finished(row))
+			continue;
+		g_autofree char *label = report_row_label(sweep, row);
+		g_autofree char *predicted = report_MBps(row->result->throughput_MBps);
+		g_autofree char *measured = report_MBps(row->measured_MBps);
+		g_autofree char *error = report_percent(row->error_percent);
+
+		g_ptr_array_add(findings, g_strdup_printf("Predicted %s MB/s where %s MB/s were measured (%s): %s.",
+							  predicted, measured, error, label));
+		told++;
+	}
+}
+
+static void add_range(GPtrArray *findings, const struct report_sweep *sweep)
+{
+	const struct report_row *low = NULL, *high = NULL;
+
+	for (guint i = 0; i < sweep->table->rows->len; i++) {
+		const struct report_row *row = sweep->table->rows->pdata[i];
+
+		if (!report_row_is_finished(row))
+			continue;
+		if (!low || row->result->throughput_MBps < low->result->throughput_MBps)
+			low = row;
+		if (!high || row->result->throughput_MBps > high->result->throughput_MBps)
+			high = row;
+	}
+	if (!low || low == high)
+		return;
+	g_autofree char *from = report_MBps(low->result->throughput_MBps);
+	g_autofree char *to = report_MBps(high->result->throughput_MBps);
+	g_autofree char *from_label = report_row_label(sweep, low);
+	g_autofree char *to_label = report_row_label(sweep, high);
+
+	g_ptr_array_add(findings, g_strdup_printf("Over all points: from %s MB/s (%s) to %s MB/s (%s).", from,
+						  from_label, to, to_label));
+}
+
+static void add_only_point(GPtrArray *findings, const struct report_sweep *sweep)
+{
+	const struct report_row *row = sweep->table->rows->pdata[0];
+
+	if (!report_row_is_finished(row))
+		return;
+	g_autofree char *MBps = report_MBps(row->result->throughput_MBps);
+	g_autofree char *took = report_seconds(row->result->seconds);
+	g_autofree char *bytes = report_bytes((double)row->result->bytes);
+
+	g_ptr_array_add(findings, g_strdup_printf("%s in %s: %s MB/s.", bytes, took, MBps));
+	add_why(findings, sweep, row);
+}
+
+GPtrArray *report_findings(const struct report_sweep *sweep)
+{
+	GPtrArray *findings = g_ptr_array_new_with_free_func(g_free);
+	const struct report_panel *panel = report_sweep_main_panel(sweep);
+
+	add_measured(findings, sweep);
+	if (!panel)
+		return findings;
+	if (sweep->x.column < 0) {
+		add_only_point(findings, sweep);
+		return findings;
+	}
+	guint x = reference_x(sweep, panel);
+	struct report_enough found = report_enough_find(sweep, panel, x);
+
+	add_enough(findings, sweep, panel, x);
+	if (found.known) {
+		add_why(findings, sweep, row_along(sweep, panel, x, found.first));
+		if (found.enough != found.first)
+			add_why(findings, sweep, row_along(sweep, panel, x, found.enough));
+	}
+	add_range(findings, sweep);
+	return findings;
+}

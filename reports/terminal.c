@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The table for a terminal: aligned, and on a terminal coloured, cut to its width and with bars in the room left. */
+#include "reports/insight.h"
+#include "reports/text.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+struct grid {
+	guint columns;
+	GPtrArray *cells; /* char *, row by row, the heading first */
+	glong *widths;
+	glong width; /* of the terminal; 0: any */
+	bool colour;
+};
+
+static glong terminal_width(FILE *stream)
+{
+	struct winsize size;
+
+	if (!isatty(fileno(stream)))
+		return 0;
+	if (ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col)
+		return size.ws_col;
+	return 80;
+}
+
+static void put(struct grid *grid, char *text)
+{
+	guint column = grid->cells->len % grid->columns;
+	char *line = report_one_line(text, 60);
+
+	g_free(text);
+	grid->widths[column] = MAX(grid->widths[column], report_width(line));
+	g_ptr_array_add(grid->cells, line);
+}
+
+static char *note_of(const struct report_row *row)
+{
+	if (!row->result)
+		return g_strdup("missing");
+	if (!report_row_is_finished(row))
+		return g_strdup_printf("%s%s%s", sim_outcome_name(row->result->outcome),
+				       row->result->failure[0] ? ": " : "", row->result->failure);
+	if (row->result->violations)
+		return g_strdup_printf("%" G_GUINT64_FORMAT " violations", (guint64)row->result->violations);
+	return g_strdup(!row->has_measured ? "" : row->fitted ? "fitted" : "held out");
+}
+
+static void put_row(struct grid *grid, const struct report_table *table, const struct report_row *row)
+{
+	bool finished = report_row_is_finished(row);
+
+	for (guint i = 0; i < MIN(table->sweep_columns, table->columns->len); i++)
+		put(grid, report_value_pretty(table->columns->pdata[i], row->values[i]));
+	put(grid, finished ? report_fixed(row->result->throughput_MBps, 1) : g_strdup("-"));
+	put(grid, row->has_measured ? report_fixed(row->measured_MBps, 1) : g_strdup(""));
+	put(grid, row->has_measured && finished ? report_percent(row->error_percent) : g_strdup(""));
+	put(grid, note_of(row));
+}
+
+static void put_headings(struct grid *grid, const struct report_table *table)
+{
+	for (guint i = 0; i < MIN(table->sweep_columns, table->columns->len); i++)
+		put(grid, report_column_pretty(table->columns->pdata[i]));
+	put(grid, g_strdup("MB/s"));
+	put(grid, g_strdup("measured"));
+	put(grid, g_strdup("error"));
+	put(grid, g_strdup(""));
+}
+
+static void pad(FILE *stream, glong columns)
+{
+	for (glong i = 0; i < columns; i++)
+		fputc(' ', stream);
+}
+
+static const char *colour_of(const struct report_row *row)
+{
+	if (!row)
+		return "\033[1m";
+	if (!report_row_is_finished(row) || row->result->violations)
+		return "\033[31m";
+	if (row->has_measured)
+		return fabs(row->error_percent) <= 5 ? "\033[32m" : "\033[33m";
+	return "";
+}
+
+static glong grid_width(const struct grid *grid)
+{
+	glong width = 0;
+
+	for (guint i = 0; i < grid->columns; i++)
+		width += grid->widths[i] ? grid->widths[i] + 2 : 0;
+	return width;
+}
+
+/* The last column is text and stands left; the others are right-aligned. */
+static void print_cell(FILE *stream, const struct grid *grid, guint column, const char *text)
+{
+	glong width = report_width(text);
+
+	if (!grid->widths[column])
+		return;
+	if (column + 1 < grid->columns)
+		pad(stream, grid->widths[column] - width);
+	fputs(text, stream);
+	if (column + 1 < grid->columns)
+		fputs("  ", stream);
+}
+
+static void print_bar(FILE *stream, const struct grid *grid, const struct report_row *row, double best)
+{
+	glong room = MIN(grid->width - grid_width(grid) - 1, 40);
+
+	if (grid->width == 0 || room < 10 || !row || !report_row_is_finished(row) || best <= 0)
+		return;
+	glong length = lround(row->result->throughput_MBps / best * (double)room);
+
+	for (glong i = 0; i < length; i++)
+		fputc('#', stream);
+}
+
+static void print_line(FILE *stream, const struct grid *grid, guint line, const struct report_row *row, double best)
+{
+	glong used = 0;
+	const char *colour = grid->colour ? colour_of(row) : "";
+
+	fputs(colour, stream);
+	for (guint i = 0; i < grid->columns; i++) {
+		const char *text = grid->cells->pdata[line * grid->columns + i];
+		bool last = i + 1 == grid->columns;
+		glong left = grid->width - used;
+		g_autofree char *cut = last && grid->width && report_width(text) > left
+					       ? report_one_line(text, MAX(left, 1))
+					       : NULL;
+
+		if (last && grid->width && left < 4)
+			break;
+		print_cell(stream, grid, i, cut ? cut : text);
+		used += grid->widths[i] ? grid->widths[i] + 2 : 0;
+	}
+	if (row && grid_width(grid) < grid->width) {
+		const char *note = grid->cells->pdata[(line + 1) * grid->columns - 1];
+
+		pad(stream,
+		    grid->widths[grid->columns - 1] ? grid->widths[grid->columns - 1] - report_width(note) + 2 : 0);
+		print_bar(stream, grid, row, best);
+	}
+	fputs(colour[0] ? "\033[0m\n" : "\n", stream);
+}
+
+static double best_of(const struct report_table *table)
+{
+	double best = 0;
+
+	for (guint i = 0; i < table->rows->len; i++) {
+		const struct report_row *row = table->rows->pdata[i];
+
+		if (report_row_is_finished(row))
+			best = fmax(best, row->result->throughput_MBps);
+	}
+	return best;
+}
+
+void report_print_table(const struct report_table *table, FILE *stream)
+{
+	struct grid grid = {
+		.columns = MIN(table->sweep_columns, table->columns->len) + 4,
+		.cells = g_ptr_array_new_with_free_func(g_free),
+		.width = terminal_width(stream),
+		.colour = isatty(fileno(stream)) && !g_getenv("NO_COLOR"),
+	};
+
+	grid.widths = g_new0(glong, grid.columns);
+	put_headings(&grid, table);
+	for (guint i = 0; i < table->rows->len; i++)
+		put_row(&grid, table, table->rows->pdata[i]);
+	for (guint i = 0; i <= table->rows->len; i++)
+		print_line(stream, &grid, i, i ? table->rows->pdata[i - 1] : NULL, best_of(table));
+	g_ptr_array_unref(grid.cells);
+	g_free(grid.widths);
+}
