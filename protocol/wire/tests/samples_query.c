@@ -3,8 +3,8 @@
 
 #define FILE_INTERNAL_INFORMATION 6
 #define FILE_END_OF_FILE_INFORMATION 20
-#define FILE_FULL_EA_INFORMATION 15
 #define FILE_ID_FULL_DIRECTORY_INFORMATION 38
+#define INFO_QUOTA 4
 #define FS_SIZE_INFORMATION 3
 
 void add_query(void)
@@ -49,19 +49,16 @@ void add_query(void)
 	response("QUERY_INFO of the volume", SMB2_BODY_BUFFER_RSP)->body.buffer_rsp.buffer = BLOB(volume);
 }
 
-static void query_ea(void)
+/* Quotas of every user (MS-SMB2 2.2.37.1): one of the few queries with an input. */
+static void query_quota(void)
 {
-	/* One entry of a FILE_GET_EA_INFORMATION list (MS-FSCC 2.4.15.1): "EA". */
-	static const uint8_t wanted[8] = { [4] = 2, [5] = 'E', [6] = 'A' };
+	static const uint8_t every_user[16] = { [1] = 1 };
 	struct smb2_message *message = request("QUERY_INFO with input", SMB2_QUERY_INFO, SMB2_BODY_QUERY_INFO_REQ);
 	message->body.query_info_req = (struct smb2_query_info_req){
-		.info_type = SMB2_O_INFO_FILE,
-		.file_info_class = FILE_FULL_EA_INFORMATION,
+		.info_type = INFO_QUOTA,
 		.output_buffer_length = 100,
-		.additional_information = 0,
-		.flags = 1,
 		.file_id = FILE_ID,
-		.input = BLOB(wanted),
+		.input = BLOB(every_user),
 	};
 	error("ACCESS_DENIED", STATUS_ACCESS_DENIED);
 }
@@ -69,7 +66,7 @@ static void query_ea(void)
 void add_set_info(void)
 {
 	static const uint8_t end_of_file[8] = { 0, 0, 1 };
-	query_ea();
+	query_quota();
 	struct smb2_message *message = request("SET_INFO", SMB2_SET_INFO, SMB2_BODY_SET_INFO_REQ);
 	message->body.set_info_req = (struct smb2_set_info_req){
 		.info_type = SMB2_O_INFO_FILE,
