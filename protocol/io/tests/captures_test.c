@@ -151,6 +151,19 @@ Test(captures, reads_of_6_1_are_the_kernels)
 	compare_capture(&capture);
 }
 
+Test(captures, reads_of_6_1_at_80_ms_are_the_kernels)
+{
+	static const struct capture capture = {
+		.table = "io-6.1-rtt80-400mbit",
+		.era = "6.1",
+		.page_bytes = 4096,
+		.file_bytes = 96 * MIB,
+		.variants = { "default", "ra1M", "ra4M", "ra8M", "ra16M" },
+	};
+
+	compare_capture(&capture);
+}
+
 Test(captures, reads_of_6_12_are_the_kernels)
 {
 	static const struct capture capture = {
