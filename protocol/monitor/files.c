@@ -2,8 +2,6 @@
 /* Files by the hash of their name, open handles by FileId, and the READs in flight on a handle in offset order. */
 #include "protocol/monitor/state.h"
 
-#include <string.h>
-
 static uint64_t name_hash_step(uint64_t hash, uint16_t unit)
 {
 	return (hash ^ unit) * UINT64_C(0x100000001b3);
@@ -45,9 +43,8 @@ void monitor_files_init(struct smb_monitor *monitor)
 		monitor_file_at(monitor, i)->next = i + 1 < monitor->files.capacity ? i + 1 : SLOT_NONE;
 	for (uint32_t i = 0; i < monitor->handles.capacity; i++)
 		monitor_handle_at(monitor, i)->next = i + 1 < monitor->handles.capacity ? i + 1 : SLOT_NONE;
-	size_t bytes = ((size_t)monitor->files.bucket_mask + 1) * sizeof(uint32_t);
-	memset(monitor_at(monitor, monitor->files.buckets), 0xff, bytes);
-	memset(monitor_at(monitor, monitor->handles.buckets), 0xff, bytes);
+	monitor_buckets_clear(monitor, monitor->files.buckets, monitor->files.bucket_mask);
+	monitor_buckets_clear(monitor, monitor->handles.buckets, monitor->handles.bucket_mask);
 }
 
 uint32_t monitor_file_find(const struct smb_monitor *monitor, uint64_t name)

@@ -191,6 +191,7 @@ void monitor_report(struct smb_monitor *monitor, enum smb_rule rule, const char 
 
 /* tables.c: outstanding requests and chains. */
 void monitor_tables_init(struct smb_monitor *monitor);
+void monitor_buckets_clear(struct smb_monitor *monitor, size_t buckets, uint32_t mask);
 uint32_t monitor_request_find(const struct smb_monitor *monitor, uint32_t channel, uint64_t message_id);
 /** SLOT_NONE when the table is full or the id is outstanding already; the request is then only counted. */
 uint32_t monitor_request_add(struct smb_monitor *monitor, uint32_t channel, uint64_t message_id);

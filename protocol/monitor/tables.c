@@ -10,15 +10,19 @@ static uint32_t *request_bucket(const struct smb_monitor *monitor, size_t bucket
 	return (uint32_t *)monitor_at(monitor, buckets) + ((hash >> 32) & monitor->requests.bucket_mask);
 }
 
+void monitor_buckets_clear(struct smb_monitor *monitor, size_t buckets, uint32_t mask)
+{
+	memset(monitor_at(monitor, buckets), 0xff, ((size_t)mask + 1) * sizeof(uint32_t));
+}
+
 void monitor_tables_init(struct smb_monitor *monitor)
 {
 	for (uint32_t i = 0; i < monitor->requests.capacity; i++)
 		monitor_request_at(monitor, i)->next = i + 1 < monitor->requests.capacity ? i + 1 : SLOT_NONE;
 	for (uint32_t i = 0; i < monitor->chains.capacity; i++)
 		monitor_chain_at(monitor, i)->next = i + 1 < monitor->chains.capacity ? i + 1 : SLOT_NONE;
-	size_t bytes = ((size_t)monitor->requests.bucket_mask + 1) * sizeof(uint32_t);
-	memset(monitor_at(monitor, monitor->requests.buckets), 0xff, bytes);
-	memset(monitor_at(monitor, monitor->async_buckets), 0xff, bytes);
+	monitor_buckets_clear(monitor, monitor->requests.buckets, monitor->requests.bucket_mask);
+	monitor_buckets_clear(monitor, monitor->async_buckets, monitor->requests.bucket_mask);
 }
 
 uint32_t monitor_request_find(const struct smb_monitor *monitor, uint32_t channel, uint64_t message_id)
