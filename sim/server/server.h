@@ -17,6 +17,9 @@
 
 struct smb_server; /* the block */
 
+/** Source of file content that arrived as bytes in a PDU: only its length is kept, it cannot be read back. */
+#define SMB_SERVER_SOURCE_UNKNOWN UINT64_MAX
+
 struct smb_server_limits {
 	uint32_t connections;
 	uint32_t sessions;
@@ -25,6 +28,7 @@ struct smb_server_limits {
 	uint32_t handles;
 	uint32_t requests; /* answered later, all connections together */
 	uint32_t outputs; /* waiting to be drained, >= 16 */
+	uint32_t window; /* widest sequence window of a connection, ids; 0 = 8192; caps the profile's credits_max */
 };
 
 extern const struct smb_server_limits smb_server_limits_simulation;

@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* From bytes to commands: admission by the sequence window, compound chains, checks that all commands share, replies. */
+
+#include "sim/server/call.h"
+#include "sim/server/outputs.h"
+#include "sim/server/requests.h"
+
+#define MEMBER_FIXED 256 /* bytes: header, fixed part and padding of any reply member, generously */
+
+enum needs { NEEDS_NOTHING, NEEDS_SESSION, NEEDS_TREE, NEEDS_FILE };
+
+static const struct {
+	uint32_t (*run)(struct server_call *call);
+	enum needs needs;
+} rules[] = {
+	[SMB2_NEGOTIATE] = { server_negotiate, NEEDS_NOTHING },
+	[SMB2_SESSION_SETUP] = { server_session_setup, NEEDS_NOTHING },
+	[SMB2_LOGOFF] = { server_logoff, NEEDS_SESSION },
+	[SMB2_TREE_CONNECT] = { server_tree_connect, NEEDS_SESSION },
+	[SMB2_TREE_DISCONNECT] = { server_tree_disconnect, NEEDS_TREE },
+	[SMB2_CREATE] = { server_create, NEEDS_TREE },
+	[SMB2_CLOSE] = { server_close, NEEDS_FILE },
+	[SMB2_FLUSH] = { server_flush, NEEDS_FILE },
+	[SMB2_READ] = { server_read, NEEDS_FILE },
+	[SMB2_WRITE] = { server_write, NEEDS_FILE },
+	[SMB2_LOCK] = { server_lock, NEEDS_FILE },
+	[SMB2_IOCTL] = { server_ioctl, NEEDS_TREE },
+	[SMB2_CANCEL] = { server_cancel, NEEDS_NOTHING },
+	[SMB2_ECHO] = { server_echo, NEEDS_NOTHING },
+	[SMB2_QUERY_DIRECTORY] = { server_query_directory, NEEDS_FILE },
+	[SMB2_CHANGE_NOTIFY] = { NULL, NEEDS_NOTHING },
+	[SMB2_QUERY_INFO] = { server_query_info, NEEDS_FILE },
+	[SMB2_SET_INFO] = { server_set_info, NEEDS_FILE },
+	[SMB2_OPLOCK_BREAK] = { server_oplock_break, NEEDS_TREE },
+};
+#define COMMANDS (sizeof(rules) / sizeof(rules[0]))
+
+uint8_t *server_call_scratch(struct server_call *call, uint32_t length)
+{
+	assert(length <= call->scratch_room);
+	uint8_t *bytes = call->scratch;
+	call->scratch += length;
+	call->scratch_room -= length;
+	return bytes;
+}
+
+uint32_t server_call_room(const struct server_call *call)
+{
+	uint32_t reply = call->reply_room > MEMBER_FIXED ? call->reply_room - MEMBER_FIXED : 0;
+
+	return reply < call->scratch_room ? reply : call->scratch_room;
+}
+
+static bool storage_is_full(const struct server_call *call)
+{
+	const struct smb_server *server = call->server;
+
+	/* A held chain keeps its reply's chunks; half of them stay free for everybody else. */
+	return !server_outputs_fit(server, 4) ||
+	       (!call->is_single && server_chunks_room(server) < server->counts.chunks * SERVER_CHUNK / 2);
+}
+
+bool server_call_storage(struct server_call *call, bool is_write, uint32_t bytes)
+{
+	if (storage_is_full(call))
+		return false;
+	if (call->token == SERVER_NONE)
+		call->token = server_request_new(call->server, call->connection, &call->request->header);
+	if (call->token == SERVER_NONE)
+		return false;
+	server_request(call->server, call->token)->works++;
+	server_output_work(call->server, call->token, is_write, bytes);
+	return true;
+}
+
+uint32_t server_echo(struct server_call *call)
+{
+	call->reply->kind = SMB2_BODY_EMPTY;
+	return STATUS_SUCCESS;
+}
+
+/* CANCEL names its target by MessageId or AsyncId; there is no reply to it, found or not (MS-SMB2 3.3.5.16). */
+uint32_t server_cancel(struct server_call *call)
+{
+	const struct smb2_header *header = &call->request->header;
+	uint64_t id = header->flags & SMB2_FLAGS_ASYNC_COMMAND ? header->async_id : header->message_id;
+	uint32_t target = server_request_find(call->server, call->connection, id);
+
+	call->is_silent = true;
+	if (target != SERVER_NONE)
+		server_request_cancel(call->server, target);
+	return STATUS_SUCCESS;
+}
+
+static enum server_cut cut_of(enum smb_server_window_verdict verdict)
+{
+	switch (verdict) {
+	case SMB_SERVER_WINDOW_OK:
+		break;
+	case SMB_SERVER_WINDOW_NO_CREDIT:
+		return SERVER_CUT_NO_CREDIT;
+	case SMB_SERVER_WINDOW_OUTSIDE:
+		return SERVER_CUT_OUTSIDE;
+	case SMB_SERVER_WINDOW_REPEATED:
+		return SERVER_CUT_REPEATED;
+	}
+	return SERVER_CUT_NONE;
+}
+
+/* MS-SMB2 3.3.5.2.3, as Samba does it: every member takes its ids before any member is executed. CANCEL takes none. */
+static enum server_cut admit(struct smb_server *server, uint32_t connection, const struct smb_pdu *pdu)
+{
+	struct server_connection *on = server_connection(server, connection);
+	uint32_t position = 0, next = 0;
+
+	do {
+		struct smb2_header header;
+		if (position > pdu->length ||
+		    smb2_header_decode(pdu->bytes + position, pdu->length - position, &header, &next) != SMB_WIRE_OK)
+			return SERVER_CUT_MALFORMED;
+		if (next && (next % 8 || next < SMB2_HEADER_SIZE || next > pdu->length - position))
+			return SERVER_CUT_MALFORMED; /* MS-SMB2 3.3.5.2.7 */
+		if (header.flags & SMB2_FLAGS_SERVER_TO_REDIR)
+			return SERVER_CUT_RESPONSE;
+		if (header.command == SMB2_NEGOTIATE && on->negotiated)
+			return SERVER_CUT_NEGOTIATED_TWICE;
+		if (header.command != SMB2_NEGOTIATE && !on->negotiated)
+			return SERVER_CUT_NOT_NEGOTIATED;
+		if (header.command == SMB2_CANCEL && (position || next))
+			return SERVER_CUT_MALFORMED; /* it has no reply and takes no id: not in a chain */
+		if (header.command != SMB2_CANCEL) {
+			enum server_cut cut = cut_of(smb_server_window_use(
+				&on->window, server_window_seen(server, connection), header.message_id,
+				smb_server_window_charge(&on->window, header.credit_charge)));
+			if (cut)
+				return cut;
+			on->outstanding++;
+		}
+		position += next;
+	} while (next);
+	return SERVER_CUT_NONE;
+}
+
+static struct smb2_file_id file_id_of(const struct smb2_message *request)
+{
+	switch (request->header.command) {
+	case SMB2_CLOSE:
+		return request->body.close_req.file_id;
+	case SMB2_FLUSH:
+		return request->body.flush_req.file_id;
+	case SMB2_READ:
+		return request->body.read_req.file_id;
+	case SMB2_WRITE:
+		return request->body.write_req.file_id;
+	case SMB2_LOCK:
+		return request->body.lock_req.file_id;
+	case SMB2_QUERY_DIRECTORY:
+		return request->body.query_directory_req.file_id;
+	case SMB2_QUERY_INFO:
+		return request->body.query_info_req.file_id;
+	case SMB2_SET_INFO:
+		return request->body.set_info_req.file_id;
+	default:
+		return SMB2_FILE_ID_RELATED;
+	}
+}
+
+/* Bytes that the CreditCharge must pay for; commands without variable size cost one credit (MS-SMB2 3.3.5.2.5). */
+static uint64_t paid_bytes(const struct smb2_message *request)
+{
+	uint64_t in, out;
+
+	switch (request->header.command) {
+	case SMB2_READ:
+		return request->body.read_req.length;
+	case SMB2_WRITE:
+		return request->body.write_req.data_length;
+	case SMB2_QUERY_DIRECTORY:
+		return request->body.query_directory_req.output_buffer_length;
+	case SMB2_SET_INFO:
+		return request->body.set_info_req.buffer.length;
+	case SMB2_QUERY_INFO:
+		in = request->body.query_info_req.input.length;
+		out = request->body.query_info_req.output_buffer_length;
+		return in > out ? in : out;
+	case SMB2_IOCTL:
+		in = request->body.ioctl_req.input.length;
+		out = (uint64_t)request->body.ioctl_req.max_input_response +
+		      request->body.ioctl_req.max_output_response;
+		return in > out ? in : out;
+	default:
+		return 0;
+	}
+}
+
+static bool charge_is_enough(const struct server_call *call)
+{
+	uint32_t charge = smb_server_window_charge(&call->on->window, call->request->header.credit_charge);
+
+	return !call->on->window.multi_credit || paid_bytes(call->request) <= (uint64_t)charge * SMB2_CREDIT_UNIT;
+}
+
+/* Ids of session, tree and file: a related member's own ids do not count (MS-SMB2 3.3.5.2.7.2). */
+static void take_ids(struct server_call *call, bool is_related)
+{
+	if (is_related)
+		return;
+	call->session_id = call->request->header.session_id;
+	call->tree_id = call->request->header.tree_id;
+	call->handle = SERVER_NONE;
+	call->create_status = STATUS_SUCCESS;
+	call->refuse_related = false;
+}
+
+static uint32_t check_session(struct server_call *call)
+{
+	call->session = server_session_find(call->server, call->session_id);
+	if (call->session == SERVER_NONE)
+		return STATUS_USER_SESSION_DELETED;
+	const struct server_session *session = server_session(call->server, call->session);
+	if (session->state != SERVER_SESSION_VALID || !(session->channels >> call->connection & 1))
+		return STATUS_USER_SESSION_DELETED; /* MS-SMB2 3.3.5.2.9 */
+	return STATUS_SUCCESS;
+}
+
+static uint32_t check_file(struct server_call *call, bool is_related)
+{
+	if (is_related && status_is_error(call->create_status))
+		return call->create_status;
+	if (call->handle == SERVER_NONE)
+		call->handle = server_handle_find(call->server, call->session, file_id_of(call->request));
+	return call->handle == SERVER_NONE ? STATUS_FILE_CLOSED : STATUS_SUCCESS;
+}
+
+static uint32_t check(struct server_call *call, enum needs needs, bool is_related)
+{
+	uint32_t status = STATUS_SUCCESS;
+
+	if (needs >= NEEDS_SESSION)
+		status = check_session(call);
+	if (!status && needs >= NEEDS_TREE) {
+		call->tree = server_tree_find(call->server, call->session, call->tree_id);
+		if (call->tree == SERVER_NONE)
+			status = STATUS_NETWORK_NAME_DELETED; /* MS-SMB2 3.3.5.2.11 */
+	}
+	if (!status && !charge_is_enough(call))
+		status = STATUS_INVALID_PARAMETER;
+	if (!status && needs >= NEEDS_FILE)
+		status = check_file(call, is_related);
+	return status;
+}
+
+static uint32_t run_member(struct server_call *call, enum smb_wire_verdict verdict, bool is_first)
+{
+	uint16_t command = call->request->header.command;
+	bool is_related = call->request->header.flags & SMB2_FLAGS_RELATED_OPERATIONS;
+
+	if (is_first && is_related)
+		call->refuse_related = true;
+	take_ids(call, is_related);
+	if (is_related && call->refuse_related)
+		return STATUS_INVALID_PARAMETER;
+	if (verdict != SMB_WIRE_OK || command >= COMMANDS)
+		return STATUS_INVALID_PARAMETER;
+	if (!rules[command].run)
+		return STATUS_NOT_SUPPORTED;
+	uint32_t status = check(call, rules[command].needs, is_related);
+	return status ? status : rules[command].run(call);
+}
+
+/* A member that could not be decoded still has a header to answer to. */
+static enum smb_wire_verdict decode_member(struct smb_chain_reader *reader, struct smb2_message *request,
+					   bool *has_more)
+{
+	uint32_t position = reader->position, next;
+	enum smb_wire_verdict verdict = smb_chain_next(reader, request);
+
+	if (verdict != SMB_WIRE_OK) {
+		smb2_header_decode(reader->pdu.bytes + position, reader->pdu.length - position, &request->header,
+				   &next);
+		reader->position = position + next;
+		reader->done = !next;
+		reader->first = false;
+	}
+	*has_more = smb_chain_has_more(reader);
+	return verdict;
+}
+
+/* The credits of all members stand in the last reply, as Samba and Windows put them (MS-SMB2 3.3.4.1.3). */
+static void finish_header(struct server_call *call, uint32_t status, uint32_t *credits)
+{
+	struct smb2_header *header = &call->reply->header;
+
+	*credits += server_grant(call->server, call->connection, &call->request->header, status);
+	if (call->is_last)
+		header->credits = (uint16_t)(*credits < UINT16_MAX ? *credits : UINT16_MAX);
+}
+
+static void deliver(struct server_call *call, const struct smb_pdu *reply, uint32_t members)
+{
+	if (call->token == SERVER_NONE) {
+		call->on->outstanding -= members;
+		server_output_send(call->server, call->connection, reply);
+		return;
+	}
+	server_request(call->server, call->token)->members = members;
+	server_request_hold(call->server, call->token, reply);
+}
+
+static enum server_cut execute(struct server_call *call, const struct smb_pdu *pdu, struct smb_chain_writer *writer)
+{
+	struct smb_chain_reader reader;
+	struct smb2_message request, reply;
+	uint32_t credits = 0;
+	bool has_more = true;
+
+	call->request = &request;
+	call->reply = &reply;
+	smb_chain_read(&reader, pdu);
+	for (uint32_t i = 0; has_more; i++) {
+		enum smb_wire_verdict verdict = decode_member(&reader, &request, &has_more);
+		call->is_single = !i && !has_more;
+		call->is_last = !has_more;
+		call->reply_room = writer->size - writer->used;
+		server_reply_header(&reply.header, &request.header, STATUS_SUCCESS);
+		server_reply_error(&reply); /* unless the command fills in another body */
+		uint32_t status = run_member(call, verdict, !i);
+		if (call->cut || call->is_waiting || call->is_silent)
+			return call->cut;
+		reply.header.status = status;
+		if (status_is_error(status) && status != STATUS_MORE_PROCESSING_REQUIRED)
+			server_reply_error(&reply);
+		finish_header(call, status, &credits);
+		if (smb_chain_append(writer, &reply) != SMB_WIRE_OK)
+			return SERVER_CUT_TOO_LONG;
+	}
+	struct smb_pdu chain = smb_chain_finish(writer);
+	deliver(call, &chain, writer->members);
+	return SERVER_CUT_NONE;
+}
+
+/* Replies never take more than a quarter of the chunks, so that held chains cannot starve the others. */
+static uint32_t reply_max(const struct smb_server *server)
+{
+	uint32_t quarter = server->counts.chunks * SERVER_CHUNK / 4;
+
+	return quarter < SMB_SERVER_PDU_MAX ? quarter : SMB_SERVER_PDU_MAX;
+}
+
+static enum server_cut receive(struct smb_server *server, uint32_t connection, const struct smb_pdu *pdu)
+{
+	uint8_t bytes[SMB_SERVER_PDU_MAX], scratch[SMB_SERVER_PDU_MAX]; /* touched only as far as replies need them */
+	struct smb_chain_writer writer;
+	struct server_call call = {
+		.server = server,
+		.connection = connection,
+		.on = server_connection(server, connection),
+		.session = SERVER_NONE,
+		.tree = SERVER_NONE,
+		.handle = SERVER_NONE,
+		.token = SERVER_NONE,
+		.scratch = scratch,
+		.scratch_room = sizeof(scratch),
+	};
+	enum server_cut cut = admit(server, connection, pdu);
+
+	if (cut)
+		return cut;
+	smb_chain_begin(&writer, bytes, reply_max(server));
+	cut = execute(&call, pdu, &writer);
+	if (!cut && call.is_waiting)
+		server_request_wait(server, call.token);
+	return cut;
+}
+
+enum smb_server_verdict smb_server_receive(struct smb_server *server, uint32_t connection, const struct smb_pdu *pdu,
+					   uint64_t now_ns)
+{
+	assert(connection < server->limits.connections);
+	server->now_ns = now_ns;
+	if (!server_connection(server, connection)->open)
+		return SMB_SERVER_CUT;
+	enum server_cut cut = receive(server, connection, pdu);
+	if (!cut)
+		return SMB_SERVER_OK;
+	server_connection_drop(server, connection);
+	server_output_cut(server, connection, cut);
+	return SMB_SERVER_CUT;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* IOCTL (MS-SMB2 3.3.5.15): the two control codes of a mount; everything else is refused as Samba refuses it. */
+
+#include "sim/server/bytes.h"
+#include "sim/server/call.h"
+
+#define FSCTL_DFS_GET_REFERRALS 0x00060194u
+#define FSCTL_DFS_GET_REFERRALS_EX 0x000601b0u
+#define FLAG_IS_FSCTL 1u
+#define INTERFACE_BYTES 152u
+
+static uint32_t answer(struct server_call *call, const uint8_t *output, uint32_t length)
+{
+	const struct smb2_ioctl_req *request = &call->request->body.ioctl_req;
+
+	call->reply->kind = SMB2_BODY_IOCTL_RSP;
+	call->reply->body.ioctl_rsp = (struct smb2_ioctl_rsp){
+		.ctl_code = request->ctl_code,
+		.file_id = request->file_id,
+		.output = { output, length },
+	};
+	return STATUS_SUCCESS;
+}
+
+/* MS-SMB2 3.3.5.15.11. Interface i has the address 192.0.2.(i + 1). */
+static uint32_t query_interfaces(struct server_call *call)
+{
+	const struct smb_server *server = call->server;
+	struct smb2_network_interface list[16];
+	uint32_t room = server->interface_count * INTERFACE_BYTES, used = 0;
+
+	if (server_call_room(call) < room)
+		return STATUS_INSUFFICIENT_RESOURCES;
+	for (uint32_t i = 0; i < server->interface_count; i++) {
+		list[i] = (struct smb2_network_interface){
+			.index = i + 1,
+			.capability = server->interfaces[i].rss ? 1 : 0,
+			.link_speed_bps = server->interfaces[i].speed_bps,
+			.address = { 192, 0, 2, (uint8_t)(i + 1) },
+		};
+	}
+	uint8_t *bytes = server_call_scratch(call, room);
+	if (smb2_interfaces_encode(list, server->interface_count, bytes, room, &used) != SMB_WIRE_OK)
+		return STATUS_INTERNAL_ERROR;
+	if (used > call->request->body.ioctl_req.max_output_response)
+		return STATUS_BUFFER_TOO_SMALL;
+	return answer(call, bytes, used);
+}
+
+/* The highest dialect both sides know must be the one in use; anything else means that somebody changed the
+ * NEGOTIATE on its way (MS-SMB2 3.3.5.15.12). */
+static bool negotiate_matches(const struct server_call *call, struct smb_blob input)
+{
+	const struct smb_server_profile *profile = &call->server->profile;
+	uint16_t count, best = 0;
+
+	if (input.length < 24)
+		return false;
+	count = bytes_get16(input.data + 22);
+	if (input.length < 24 + 2u * count)
+		return false;
+	for (uint16_t i = 0; i < count; i++) {
+		uint16_t dialect = bytes_get16(input.data + 24 + 2 * i);
+		if (dialect > best && dialect >= profile->dialect_min && dialect <= profile->dialect_max)
+			best = dialect;
+	}
+	return best == call->on->dialect && bytes_get32(input.data) == call->on->client_capabilities &&
+	       memcmp(input.data + 4, call->on->client_guid, 16) == 0 &&
+	       bytes_get16(input.data + 20) == call->on->security_mode;
+}
+
+static uint32_t validate_negotiate(struct server_call *call)
+{
+	const struct smb2_ioctl_req *request = &call->request->body.ioctl_req;
+
+	if (!negotiate_matches(call, request->input)) {
+		call->cut = SERVER_CUT_VALIDATION;
+		return STATUS_ACCESS_DENIED;
+	}
+	if (request->max_output_response < 24)
+		return STATUS_BUFFER_TOO_SMALL;
+	if (server_call_room(call) < 24)
+		return STATUS_INSUFFICIENT_RESOURCES;
+	uint8_t *bytes = server_call_scratch(call, 24);
+	bytes_put32(bytes, call->on->capabilities);
+	memcpy(bytes + 4, call->server->server_guid, 16);
+	bytes_put16(bytes + 20, 1);
+	bytes_put16(bytes + 22, call->on->dialect);
+	return answer(call, bytes, 24);
+}
+
+uint32_t server_ioctl(struct server_call *call)
+{
+	const struct smb2_ioctl_req *request = &call->request->body.ioctl_req;
+	struct smb2_file_id none = SMB2_FILE_ID_RELATED;
+
+	if (request->flags != FLAG_IS_FSCTL)
+		return STATUS_NOT_SUPPORTED;
+	if (request->input.length > call->on->max_transact || request->max_output_response > call->on->max_transact)
+		return STATUS_INVALID_PARAMETER;
+	switch (request->ctl_code) {
+	case FSCTL_QUERY_NETWORK_INTERFACE_INFO:
+		return query_interfaces(call);
+	case FSCTL_VALIDATE_NEGOTIATE_INFO:
+		return validate_negotiate(call);
+	case FSCTL_DFS_GET_REFERRALS:
+	case FSCTL_DFS_GET_REFERRALS_EX:
+		return STATUS_NOT_FOUND; /* no DFS here; what Samba 4.17 answers */
+	default:
+		break;
+	}
+	/* All others work on a file. */
+	if (status_is_error(call->create_status) && (call->request->header.flags & SMB2_FLAGS_RELATED_OPERATIONS))
+		return call->create_status;
+	if (call->handle == SERVER_NONE && memcmp(&request->file_id, &none, sizeof(none)) != 0)
+		call->handle = server_handle_find(call->server, call->session, request->file_id);
+	return call->handle == SERVER_NONE ? STATUS_FILE_CLOSED : STATUS_INVALID_DEVICE_REQUEST;
+}
