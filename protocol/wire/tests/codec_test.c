@@ -163,6 +163,81 @@ Test(wire, a_flipped_bit_gives_a_verdict_or_another_message)
 	}
 }
 
+/* Equality of values and equality of their bytes are two opinions on the same question. */
+static bool same_bytes(const struct smb2_message *a, const struct smb2_message *b)
+{
+	static uint8_t first[WIRE_PDU_MAX], second[WIRE_PDU_MAX];
+	struct smb_pdu x, y;
+	cr_assert_eq(smb2_message_encode(a, first, sizeof(first), &x), SMB_WIRE_OK);
+	cr_assert_eq(smb2_message_encode(b, second, sizeof(second), &y), SMB_WIRE_OK);
+	return x.length == y.length && !memcmp(first, second, x.length);
+}
+
+Test(wire, messages_are_equal_exactly_when_their_encodings_are)
+{
+	size_t count, different = 0, equal = 0;
+	const struct wire_sample *samples = wire_samples(&count);
+	for (size_t i = 0; i < count; i++) {
+		struct smb_pdu pdu;
+		struct smb2_message message;
+		cr_assert_eq(smb2_message_encode(&samples[i].message, bytes, sizeof(bytes), &pdu), SMB_WIRE_OK);
+		for (uint32_t bit = 0; bit < 8 * pdu.length; bit++) {
+			bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+			if (smb2_message_decode(&pdu, &message) == SMB_WIRE_OK) {
+				bool same = same_bytes(&message, &samples[i].message);
+				cr_assert_eq(smb2_message_equal(&message, &samples[i].message), same, "%s, bit %u",
+					     samples[i].name, bit);
+				different += !same;
+				equal += same;
+			}
+			bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		}
+	}
+	cr_assert(different > 10000 && equal > 100, "%zu different, %zu equal", different, equal);
+}
+
+/* A list of seventeen contexts, each without data, made by writing one behind the other. */
+Test(wire, a_list_of_more_contexts_than_a_message_holds_is_refused)
+{
+	size_t index = 0, count;
+	const struct wire_sample *samples = wire_samples(&count);
+	struct smb2_message message;
+	while (samples[index].message.kind != SMB2_BODY_CREATE_REQ)
+		index++;
+	message = samples[index].message;
+	message.body.create_req.context_count = SMB2_CONTEXTS_MAX;
+	for (uint16_t i = 0; i < SMB2_CONTEXTS_MAX; i++)
+		message.body.create_req.contexts[i] = (struct smb2_context){ .name = { (const uint8_t *)"QFid", 4 } };
+	struct smb_pdu pdu;
+	cr_assert_eq(smb2_message_encode(&message, bytes, sizeof(bytes), &pdu), SMB_WIRE_OK);
+	cr_assert_eq(smb2_message_decode(&pdu, &message), SMB_WIRE_OK);
+	cr_assert_eq(message.body.create_req.context_count, SMB2_CONTEXTS_MAX);
+	memcpy(bytes + pdu.length, bytes + pdu.length - 24, 24);
+	bytes[pdu.length - 24] = 24;
+	pdu.length += 24;
+	bytes[116] = (uint8_t)(17 * 24);
+	bytes[117] = (17 * 24) >> 8;
+	cr_assert_eq(smb2_message_decode(&pdu, &message), SMB_WIRE_TOO_MANY);
+	bytes[116] = (uint8_t)(16 * 24 + 8);
+	cr_assert_eq(smb2_message_decode(&pdu, &message), SMB_WIRE_TRUNCATED);
+}
+
+Test(wire, a_list_of_more_locks_than_a_message_holds_is_refused)
+{
+	struct smb2_message message = {
+		.header.command = SMB2_LOCK,
+		.kind = SMB2_BODY_LOCK_REQ,
+		.body.lock_req.lock_count = SMB2_LOCKS_MAX,
+	};
+	struct smb_pdu pdu;
+	cr_assert_eq(smb2_message_encode(&message, bytes, sizeof(bytes), &pdu), SMB_WIRE_OK);
+	cr_assert_eq(smb2_message_decode(&pdu, &message), SMB_WIRE_OK);
+	bytes[66] = SMB2_LOCKS_MAX + 1;
+	cr_assert_eq(smb2_message_decode(&pdu, &message), SMB_WIRE_TRUNCATED);
+	pdu.length += 24;
+	cr_assert_eq(smb2_message_decode(&pdu, &message), SMB_WIRE_TOO_MANY);
+}
+
 struct hostile_case {
 	const char *what;
 	const char *sample;
