@@ -20,8 +20,8 @@ static struct smb2_file_times get_times(const uint8_t *p)
 	};
 }
 
-/* cifs 4.20 to 6.12, alloc_path_with_tree_prefix and its callers: the name is sent with a terminating zero that
- * NameLength does not count, filled up to 8 bytes, even when it is empty. */
+/* As cifs 6.1 and 6.12 were captured: the name is followed by a terminating zero that NameLength does not count and
+ * filled up to 8 bytes, even when it is empty. */
 static enum smb_wire_verdict append_name(struct smb_member_writer *writer, struct smb_blob name)
 {
 	enum smb_wire_verdict verdict = smb_member_append(writer, name);

@@ -30,8 +30,8 @@ enum smb_wire_verdict smb2_query_directory_req_decode(const struct smb_member *m
 	return smb_member_name(member, smb_get16(fixed + 24), smb_get16(fixed + 26), &req->pattern);
 }
 
-/* cifs 4.20 to 6.12, SMB2_query_info_init: the byte of the empty input is left out in a chain and, from build_qfs_info_req,
- * there in a single request; other commands pad it like any other byte. */
+/* As cifs 6.1 and 6.12 were captured: a single QUERY_INFO (statfs) carries the one byte of its empty input, a member of
+ * a chain that others follow does not. Other commands keep the byte and pad it. */
 enum smb_wire_verdict smb2_query_info_req_encode(struct smb_member_writer *writer, uint8_t *fixed,
 						 const struct smb2_message *message)
 {

@@ -105,8 +105,7 @@ static bool empty_input_has_a_place(const struct smb_pdu *pdu, const struct smb_
 static const struct difference differences[] = {
 	{ "cifs 6.1 sends the path of TREE_CONNECT with a terminator, cifs 6.12 does not", 'C',
 	  tree_path_is_terminated },
-	{ "cifs, build_qfs_info_req: InputBufferOffset is set although there is no input", 'C',
-	  empty_input_has_a_place },
+	{ "cifs, statfs: InputBufferOffset is set although there is no input", 'C', empty_input_has_a_place },
 	{ "Samba pads the last reply of a chain too", 'S', last_reply_is_padded },
 	{ "Samba leaves a character in the one byte of an empty interim response", 'S', filler_is_not_zero },
 };
