@@ -134,6 +134,7 @@ struct smb_client_output {
 	struct smb_pdu pdu; /* bytes are in the buffer given to smb_client_next */
 	struct smb_slice data;
 	uint64_t offset;
+	bool direct; /* COPY with cache=none: the data landed in the application's buffer, copying takes no time */
 	uint64_t when_ns;
 	/* DONE */
 	enum smb_op_verdict verdict;

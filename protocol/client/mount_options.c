@@ -135,9 +135,7 @@ static enum smb_mount_verdict set_limit(struct parser *parser, enum smb_mount_op
 		if (value < 1 || value > MAX_CHANNELS)
 			return smb_mount_refuse(parser->report, SMB_MOUNT_OUT_OF_RANGE,
 						PARSER ": Invalid max_channels value, needs to be 1-%d", MAX_CHANNELS);
-		options->max_channels = value;
-		if (value > 1)
-			options->multichannel = true;
+		options->max_channels = value; /* above 1 it means multichannel, see finish() */
 		break;
 	case SMB_MOUNT_OPT_MAX_CACHED_DIRS:
 		if (value < 1)
@@ -250,7 +248,6 @@ static void set_flag(struct parser *parser, enum smb_mount_option_id id, bool on
 		options->soft = (id == SMB_MOUNT_OPT_SOFT) == on;
 		break;
 	case SMB_MOUNT_OPT_MULTICHANNEL:
-		options->multichannel = on;
 		if (!on)
 			options->max_channels = 1;
 		else if (options->max_channels < 2)
@@ -369,7 +366,7 @@ static enum smb_mount_verdict finish(struct parser *parser)
 	options->actimeo_ms = parser->acregmax_s * 1000;
 	if (parser->rdma && !has_smb3(options->vers))
 		return smb_mount_refuse(parser->report, SMB_MOUNT_CONFLICT, "SMB Direct requires Version >=3.0");
-	if (options->multichannel && !has_smb3(options->vers)) {
+	if (options->max_channels > 1 && !has_smb3(options->vers)) {
 		/* The mount succeeds with one channel. */
 		note_ignored(parser->report, "multichannel", 12);
 		options->max_channels = 1;

@@ -231,6 +231,8 @@ Test(mount_options, channels_follow_the_order_of_options)
 		{ "max_channels=8,nomultichannel", 1 },
 		{ "nomultichannel,max_channels=3", 3 },
 		{ "vers=2.1,multichannel,max_channels=4", 1 },
+		{ "vers=2.1,max_channels=2", 1 },
+		{ "max_channels=4,vers=2.0", 1 },
 		{ "vers=3,multichannel", 2 },
 		{ "vers=3.0,multichannel", 2 },
 	};

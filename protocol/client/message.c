@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* What each request says. Field values are those of captures/ops-6.1 unless noted. */
+#include "protocol/client/state.h"
+#include "protocol/wire/contexts.h"
+#include "protocol/wire/names.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define PROCESS_ID 0xfeffu /* MS-SMB2 2.2.1.2 */
+#define SECURITY_MODE_SIGNING_ENABLED 1
+#define CAPABILITIES_3X                                                                                                \
+	(SMB2_GLOBAL_CAP_DFS | SMB2_GLOBAL_CAP_LEASING | SMB2_GLOBAL_CAP_LARGE_MTU |                                   \
+	 SMB2_GLOBAL_CAP_PERSISTENT_HANDLES | SMB2_GLOBAL_CAP_DIRECTORY_LEASING | SMB2_GLOBAL_CAP_ENCRYPTION)
+#define IMPERSONATION 2
+#define SHARE_ALL 7
+#define DISPOSITION_OPEN 1
+#define OPTION_NON_DIRECTORY 0x40
+#define ACCESS_READ_ATTRIBUTES 0x80u
+#define ACCESS_GENERIC_READ 0x80000000u
+#define OPLOCK_BATCH 0x09
+#define IOCTL_IS_FSCTL 1
+#define IOCTL_OUTPUT_MAX 16384
+#define FSCTL_DFS_GET_REFERRALS 0x00060194u
+#define INFO_FILE_ALL 0x12
+#define INFO_FILE_INTERNAL 0x06
+#define FS_VOLUME 1
+#define FS_DEVICE 4
+#define FS_ATTRIBUTE 5
+#define FS_SECTOR 11
+#define DURABLE_SIZE 16
+
+static const struct purpose_info infos[PURPOSES] = {
+	[PURPOSE_NEGOTIATE] = { SMB2_NEGOTIATE, SMB_CREDIT_NEGOTIATE, true },
+	[PURPOSE_SESSION_FIRST] = { SMB2_SESSION_SETUP, SMB_CREDIT_SESSION_SETUP, true },
+	[PURPOSE_SESSION_FINAL] = { SMB2_SESSION_SETUP, SMB_CREDIT_SESSION_SETUP, true },
+	[PURPOSE_TREE_IPC] = { SMB2_TREE_CONNECT, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_TREE_SHARE] = { SMB2_TREE_CONNECT, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_VALIDATE_IPC] = { SMB2_IOCTL, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_VALIDATE_SHARE] = { SMB2_IOCTL, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_REFERRAL] = { SMB2_IOCTL, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_ROOT_OPEN] = { SMB2_CREATE, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_INTERFACES] = { SMB2_IOCTL, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_FS_ATTRIBUTE] = { SMB2_QUERY_INFO, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_FS_DEVICE] = { SMB2_QUERY_INFO, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_FS_VOLUME] = { SMB2_QUERY_INFO, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_FS_SECTOR] = { SMB2_QUERY_INFO, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_HANDLE_CLOSE] = { SMB2_CLOSE, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_STAT_OPEN] = { SMB2_CREATE, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_STAT_INFO] = { SMB2_QUERY_INFO, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_STAT_CLOSE] = { SMB2_CLOSE, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_OPEN] = { SMB2_CREATE, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_FILE_NUMBER] = { SMB2_QUERY_INFO, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_CLOSE] = { SMB2_CLOSE, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_TREE_DISCONNECT] = { SMB2_TREE_DISCONNECT, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_LOGOFF] = { SMB2_LOGOFF, SMB_CREDIT_ORDINARY, true },
+	[PURPOSE_READ_WINDOW] = { SMB2_READ, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_READ_PAGE] = { SMB2_READ, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_READ_DIRECT] = { SMB2_READ, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_ECHO] = { SMB2_ECHO, SMB_CREDIT_ECHO, true },
+	[PURPOSE_LEASE_BREAK] = { SMB2_OPLOCK_BREAK, SMB_CREDIT_BREAK, false },
+	[PURPOSE_OPLOCK_BREAK] = { SMB2_OPLOCK_BREAK, SMB_CREDIT_BREAK, false },
+};
+
+const struct purpose_info *client_purpose_info(enum client_purpose purpose)
+{
+	assert(purpose < PURPOSES);
+	return &infos[purpose];
+}
+
+/** Bytes that a message points to until it is encoded. */
+struct scratch {
+	uint8_t name[2 * SMB_NAME_MAX];
+	uint8_t token[200];
+	uint8_t input[256];
+	uint8_t preauth[SMB2_PREAUTH_CONTEXT_SIZE];
+	uint8_t ciphers[SMB2_ALGORITHMS_SIZE(SMB2_ALGORITHMS_MAX)];
+	uint8_t lease[SMB2_LEASE_V2_SIZE];
+};
+
+struct build {
+	const struct smb_client *client;
+	const struct smb_request *request;
+	struct smb2_message *message;
+	struct scratch *scratch;
+};
+
+static void put16(uint8_t *p, uint32_t value)
+{
+	p[0] = (uint8_t)value;
+	p[1] = (uint8_t)(value >> 8);
+}
+
+static void put32(uint8_t *p, uint32_t value)
+{
+	put16(p, value);
+	put16(p + 2, value >> 16);
+}
+
+/** A name of the host's, checked when it came in. */
+static struct smb_blob utf16(const char *ascii, uint8_t *buffer, uint32_t size)
+{
+	struct smb_blob name;
+	enum smb_wire_verdict verdict = smb_utf16_from_ascii(ascii, buffer, size, &name);
+
+	assert(verdict == SMB_WIRE_OK);
+	(void)verdict;
+	return name;
+}
+
+/** The dialects to offer: what the mount asks for; on further channels the one that the session uses. */
+static uint32_t dialects_offered(const struct smb_client *client, uint16_t dialects[SMB2_DIALECTS_MAX])
+{
+	if (client->session.dialect) {
+		dialects[0] = client->session.dialect;
+		return 1;
+	}
+	return smb_mount_dialects(client->mount.vers, dialects);
+}
+
+static uint32_t capabilities_offered(const struct smb_client *client, const uint16_t *dialects, uint32_t count)
+{
+	if (dialects[count - 1] < SMB2_DIALECT_300)
+		return 0; /* must be zero then (MS-SMB2 2.2.3) */
+	return CAPABILITIES_3X | (client->mount.multichannel ? SMB2_GLOBAL_CAP_MULTI_CHANNEL : 0);
+}
+
+static void build_negotiate(const struct build *build)
+{
+	const struct smb_client *client = build->client;
+	struct smb2_negotiate_req *req = &build->message->body.negotiate_req;
+	static const struct smb2_algorithms ciphers = {
+		3, { SMB2_CIPHER_AES128_GCM, SMB2_CIPHER_AES256_GCM, SMB2_CIPHER_AES128_CCM }
+	};
+	uint8_t salt[SMB2_PREAUTH_SALT_SIZE];
+	uint32_t count;
+
+	*req = (struct smb2_negotiate_req){ .security_mode = SECURITY_MODE_SIGNING_ENABLED };
+	build->message->kind = SMB2_BODY_NEGOTIATE_REQ;
+	count = dialects_offered(client, req->dialects);
+	req->dialect_count = (uint16_t)count;
+	req->capabilities = capabilities_offered(client, req->dialects, count);
+	if (req->dialects[count - 1] != SMB2_DIALECT_202) /* must be zero with 2.0.2 (MS-SMB2 2.2.3) */
+		memcpy(req->client_guid, client->client_guid, sizeof(req->client_guid));
+	if (req->dialects[count - 1] != SMB2_DIALECT_311)
+		return;
+	memcpy(salt, client->client_guid, 16);
+	memcpy(salt + 16, client->client_guid, 16);
+	req->contexts[0] = smb2_preauth_context(salt, build->scratch->preauth);
+	req->contexts[1] = smb2_algorithms_context(SMB2_ENCRYPTION_CAPABILITIES, &ciphers, build->scratch->ciphers);
+	req->contexts[2] = smb2_netname_context(
+		utf16(client->server, build->scratch->name, sizeof(build->scratch->name)));
+	req->contexts[3] = smb2_posix_context();
+	req->context_count = 4;
+}
+
+/** Tokens are opaque here: the frame of an NTLMSSP message of the size that a guest logon has, without secrets. */
+static void build_session_setup(const struct build *build)
+{
+	bool first = build->request->purpose == PURPOSE_SESSION_FIRST;
+	uint8_t *token = build->scratch->token;
+	uint32_t fixed = first ? 40 : 88;
+	uint32_t response = first ? 0 : 24;
+
+	memset(token, 0, sizeof(build->scratch->token));
+	memcpy(token, "NTLMSSP", 8);
+	put32(token + 8, first ? 1 : 3);
+	if (first) {
+		put32(token + 12, 0xe2088235); /* the flags that cifs offers */
+	} else {
+		put16(token + 20, response); /* NtChallengeResponse */
+		put16(token + 22, response);
+		put32(token + 24, fixed);
+		for (uint32_t field = 28; field <= 52; field += 8)
+			put32(token + field + 4, fixed + response);
+		put32(token + 16, fixed);
+		put32(token + 60, 0xe2088235);
+	}
+	build->message->kind = SMB2_BODY_SESSION_SETUP_REQ;
+	build->message->body.session_setup_req = (struct smb2_session_setup_req){
+		.flags = build->request->channel ? SMB2_SESSION_FLAG_BINDING : 0,
+		.security_mode = SECURITY_MODE_SIGNING_ENABLED,
+		.capabilities = SMB2_GLOBAL_CAP_DFS,
+		.token = { token, fixed + response },
+	};
+}
+
+static void build_tree_connect(const struct build *build)
+{
+	const struct smb_client *client = build->client;
+	bool ipc = build->request->purpose == PURPOSE_TREE_IPC;
+	char path[2 * CLIENT_HOST_MAX + 4] = "\\\\";
+
+	strcat(path, client->server);
+	strcat(path, "\\");
+	strcat(path, ipc ? "IPC$" : client->share);
+	build->message->kind = SMB2_BODY_TREE_CONNECT_REQ;
+	build->message->body.tree_connect_req = (struct smb2_tree_connect_req){
+		.path = utf16(path, build->scratch->name, sizeof(build->scratch->name)),
+	};
+}
+
+static void build_ioctl(const struct build *build, uint32_t code, struct smb_blob input)
+{
+	build->message->kind = SMB2_BODY_IOCTL_REQ;
+	build->message->body.ioctl_req = (struct smb2_ioctl_req){
+		.ctl_code = code,
+		.file_id = SMB2_FILE_ID_RELATED, /* "no file" (MS-SMB2 2.2.31) */
+		.max_output_response = IOCTL_OUTPUT_MAX,
+		.flags = IOCTL_IS_FSCTL,
+		.input = input,
+	};
+}
+
+/** What NEGOTIATE said, once more and signed (MS-SMB2 3.2.5.5). */
+static void build_validate(const struct build *build)
+{
+	const struct smb_client *client = build->client;
+	uint16_t dialects[SMB2_DIALECTS_MAX];
+	uint32_t count = smb_mount_dialects(client->mount.vers, dialects);
+	uint8_t *input = build->scratch->input;
+
+	put32(input, capabilities_offered(client, dialects, count));
+	memcpy(input + 4, client->client_guid, 16);
+	put16(input + 20, SECURITY_MODE_SIGNING_ENABLED);
+	put16(input + 22, count);
+	for (uint32_t i = 0; i < count; i++)
+		put16(input + 24 + 2 * i, dialects[i]);
+	build->message->header.flags |= SMB2_FLAGS_SIGNED;
+	build_ioctl(build, FSCTL_VALIDATE_NEGOTIATE_INFO, (struct smb_blob){ input, 24 + 2 * count });
+}
+
+/** Is the share a DFS link? MaxReferralLevel 4 and \server\share (MS-DFSC 2.2.2). */
+static void build_referral(const struct build *build)
+{
+	char path[2 * CLIENT_HOST_MAX + 4] = "\\";
+	uint8_t *input = build->scratch->input;
+	struct smb_blob name;
+
+	strcat(path, build->client->server);
+	strcat(path, "\\");
+	strcat(path, build->client->share);
+	path[(sizeof(build->scratch->input) - 4) / 2 - 1] = 0;
+	put16(input, 4);
+	name = utf16(path, input + 2, sizeof(build->scratch->input) - 4);
+	put16(input + 2 + name.length, 0);
+	build_ioctl(build, FSCTL_DFS_GET_REFERRALS, (struct smb_blob){ input, name.length + 4 });
+}
+
+static void build_interfaces(const struct build *build)
+{
+	build_ioctl(build, FSCTL_QUERY_NETWORK_INTERFACE_INFO, (struct smb_blob){ NULL, 0 });
+}
+
+static const struct client_op *op_of(const struct build *build)
+{
+	return client_op_at(build->client, build->request->op);
+}
+
+/** Path relative to the share, components separated by backslashes. */
+static struct smb_blob path_of(const struct build *build)
+{
+	char path[SMB_NAME_MAX];
+
+	memcpy(path, op_of(build)->name, sizeof(path));
+	for (char *p = path; *p; p++) {
+		if (*p == '/')
+			*p = '\\';
+	}
+	return utf16(path, build->scratch->name, sizeof(build->scratch->name));
+}
+
+static struct smb2_create_req *begin_create(const struct build *build, uint32_t access)
+{
+	struct smb2_create_req *req = &build->message->body.create_req;
+
+	build->message->kind = SMB2_BODY_CREATE_REQ;
+	*req = (struct smb2_create_req){
+		.impersonation_level = IMPERSONATION,
+		.desired_access = access,
+		.share_access = SHARE_ALL,
+		.create_disposition = DISPOSITION_OPEN,
+	};
+	return req;
+}
+
+/** A short look at the share's root (mount) or at a file; the root has the empty name. */
+static void build_look(const struct build *build)
+{
+	struct smb2_create_req *req = begin_create(build, ACCESS_READ_ATTRIBUTES);
+
+	if (op_of(build)->kind == SMB_OP_OPEN)
+		req->name = path_of(build);
+	req->contexts[req->context_count++] = smb2_query_context("QFid");
+}
+
+/** open(2) for reading: a lease (oplock with 2.0.2), a durable handle and the number on disk (SMB2_open). */
+static void build_open(const struct build *build)
+{
+	static const uint8_t durable[DURABLE_SIZE];
+	const struct smb_client *client = build->client;
+	struct smb2_create_req *req = begin_create(build, ACCESS_GENERIC_READ | ACCESS_READ_ATTRIBUTES);
+	struct smb2_lease lease = {
+		.is_v2 = client->session.dialect >= SMB2_DIALECT_300,
+		.state = SMB2_LEASE_READ_CACHING | SMB2_LEASE_HANDLE_CACHING | SMB2_LEASE_WRITE_CACHING,
+	};
+
+	req->name = path_of(build);
+	req->create_options = OPTION_NON_DIRECTORY;
+	req->oplock_level = OPLOCK_BATCH;
+	if (client->session.capabilities & SMB2_GLOBAL_CAP_LEASING && client->session.dialect >= SMB2_DIALECT_210) {
+		memcpy(lease.key, client_file_at(client, build->request->file)->lease_key, sizeof(lease.key));
+		req->oplock_level = SMB2_OPLOCK_LEVEL_LEASE;
+		req->contexts[req->context_count++] = smb2_lease_context(&lease, build->scratch->lease);
+	}
+	req->contexts[req->context_count] = smb2_query_context("DHnQ");
+	req->contexts[req->context_count++].data = (struct smb_blob){ durable, sizeof(durable) };
+	req->contexts[req->context_count++] = smb2_query_context("QFid");
+}
+
+static void build_query(const struct build *build, uint8_t type, uint8_t class, uint32_t size)
+{
+	bool related = build->message->header.flags & SMB2_FLAGS_RELATED_OPERATIONS;
+
+	build->message->kind = SMB2_BODY_QUERY_INFO_REQ;
+	build->message->body.query_info_req = (struct smb2_query_info_req){
+		.info_type = type,
+		.file_info_class = class,
+		.output_buffer_length = size,
+		.file_id = related ? SMB2_FILE_ID_RELATED : op_of(build)->handle,
+	};
+}
+
+static void build_fs_query(const struct build *build)
+{
+	static const struct {
+		uint8_t class;
+		uint8_t size;
+	} queries[] = {
+		[PURPOSE_FS_ATTRIBUTE - PURPOSE_FS_ATTRIBUTE] = { FS_ATTRIBUTE, 136 },
+		[PURPOSE_FS_DEVICE - PURPOSE_FS_ATTRIBUTE] = { FS_DEVICE, 80 },
+		[PURPOSE_FS_VOLUME - PURPOSE_FS_ATTRIBUTE] = { FS_VOLUME, 122 },
+		[PURPOSE_FS_SECTOR - PURPOSE_FS_ATTRIBUTE] = { FS_SECTOR, 100 },
+	};
+	uint32_t which = build->request->purpose - PURPOSE_FS_ATTRIBUTE;
+
+	build_query(build, SMB2_O_INFO_FILESYSTEM, queries[which].class, queries[which].size);
+}
+
+static void build_stat_info(const struct build *build)
+{
+	build_query(build, SMB2_O_INFO_FILE, INFO_FILE_ALL, 8293);
+}
+
+static void build_file_number(const struct build *build)
+{
+	build_query(build, SMB2_O_INFO_FILE, INFO_FILE_INTERNAL, 80);
+	build->message->body.query_info_req.file_id = client_file_at(build->client, build->request->file)->id;
+}
+
+static void build_handle_close(const struct build *build)
+{
+	bool related = build->message->header.flags & SMB2_FLAGS_RELATED_OPERATIONS;
+
+	build->message->kind = SMB2_BODY_CLOSE_REQ;
+	build->message->body.close_req = (struct smb2_close_req){
+		.file_id = related ? SMB2_FILE_ID_RELATED : op_of(build)->handle,
+	};
+}
+
+static void build_close(const struct build *build)
+{
+	build->message->kind = SMB2_BODY_CLOSE_REQ;
+	build->message->body.close_req = (struct smb2_close_req){
+		.file_id = client_file_at(build->client, build->request->file)->id,
+	};
+}
+
+static void build_empty(const struct build *build)
+{
+	build->message->kind = SMB2_BODY_EMPTY;
+}
+
+static void build_read(const struct build *build)
+{
+	build->message->kind = SMB2_BODY_READ_REQ;
+	build->message->body.read_req = (struct smb2_read_req){
+		.length = build->request->length,
+		.offset = build->request->offset,
+		.file_id = client_file_at(build->client, build->request->file)->id,
+	};
+}
+
+static void build_lease_break(const struct build *build)
+{
+	const struct client_file *file = client_file_at(build->client, build->request->file);
+	struct smb2_lease_break_ack *ack = &build->message->body.lease_break_ack;
+
+	build->message->kind = SMB2_BODY_LEASE_BREAK_ACK;
+	*ack = (struct smb2_lease_break_ack){ .lease_state = file->lease_state };
+	memcpy(ack->lease_key, file->lease_key, sizeof(ack->lease_key));
+}
+
+static void build_oplock_break(const struct build *build)
+{
+	const struct client_file *file = client_file_at(build->client, build->request->file);
+
+	build->message->kind = SMB2_BODY_OPLOCK_BREAK;
+	build->message->body.oplock_break = (struct smb2_oplock_break){
+		.oplock_level = file->oplock_level,
+		.file_id = file->id,
+	};
+}
+
+static void (*const builders[PURPOSES])(const struct build *build) = {
+	[PURPOSE_NEGOTIATE] = build_negotiate,
+	[PURPOSE_SESSION_FIRST] = build_session_setup,
+	[PURPOSE_SESSION_FINAL] = build_session_setup,
+	[PURPOSE_TREE_IPC] = build_tree_connect,
+	[PURPOSE_TREE_SHARE] = build_tree_connect,
+	[PURPOSE_VALIDATE_IPC] = build_validate,
+	[PURPOSE_VALIDATE_SHARE] = build_validate,
+	[PURPOSE_REFERRAL] = build_referral,
+	[PURPOSE_ROOT_OPEN] = build_look,
+	[PURPOSE_INTERFACES] = build_interfaces,
+	[PURPOSE_FS_ATTRIBUTE] = build_fs_query,
+	[PURPOSE_FS_DEVICE] = build_fs_query,
+	[PURPOSE_FS_VOLUME] = build_fs_query,
+	[PURPOSE_FS_SECTOR] = build_fs_query,
+	[PURPOSE_HANDLE_CLOSE] = build_handle_close,
+	[PURPOSE_STAT_OPEN] = build_look,
+	[PURPOSE_STAT_INFO] = build_stat_info,
+	[PURPOSE_STAT_CLOSE] = build_handle_close,
+	[PURPOSE_OPEN] = build_open,
+	[PURPOSE_FILE_NUMBER] = build_file_number,
+	[PURPOSE_CLOSE] = build_close,
+	[PURPOSE_TREE_DISCONNECT] = build_empty,
+	[PURPOSE_LOGOFF] = build_empty,
+	[PURPOSE_READ_WINDOW] = build_read,
+	[PURPOSE_READ_PAGE] = build_read,
+	[PURPOSE_READ_DIRECT] = build_read,
+	[PURPOSE_ECHO] = build_empty,
+	[PURPOSE_LEASE_BREAK] = build_lease_break,
+	[PURPOSE_OPLOCK_BREAK] = build_oplock_break,
+};
+
+/** Requests that belong to no tree, or to IPC$, name it; all others go to the share. */
+static uint32_t tree_of(const struct smb_client *client, uint8_t purpose)
+{
+	switch (purpose) {
+	case PURPOSE_NEGOTIATE:
+	case PURPOSE_SESSION_FIRST:
+	case PURPOSE_SESSION_FINAL:
+	case PURPOSE_TREE_IPC:
+	case PURPOSE_TREE_SHARE:
+	case PURPOSE_LOGOFF:
+	case PURPOSE_ECHO:
+		return 0;
+	case PURPOSE_VALIDATE_IPC:
+	case PURPOSE_REFERRAL:
+		return client->session.tree_ipc;
+	default:
+		return client->session.tree_share;
+	}
+}
+
+static void build_message(const struct build *build, bool related)
+{
+	const struct smb_request *request = build->request;
+	bool in_session = request->purpose != PURPOSE_NEGOTIATE && request->purpose != PURPOSE_ECHO;
+	bool binding = request->channel &&
+		       (request->purpose == PURPOSE_SESSION_FIRST || request->purpose == PURPOSE_SESSION_FINAL);
+
+	build->message->header = (struct smb2_header){
+		.credit_charge = request->charge,
+		.command = request->command,
+		.credits = request->asked,
+		.flags = (related ? SMB2_FLAGS_RELATED_OPERATIONS : 0) | (binding ? SMB2_FLAGS_SIGNED : 0),
+		.message_id = request->message_id,
+		.process_id = PROCESS_ID,
+		.tree_id = tree_of(build->client, request->purpose),
+		.session_id = in_session ? build->client->session.session_id : 0,
+	};
+	builders[request->purpose](build);
+}
+
+struct smb_pdu client_encode_request(const struct smb_client *client, uint32_t first, uint8_t *buffer, uint32_t size)
+{
+	struct smb2_message message;
+	struct scratch scratch;
+	struct smb_chain_writer writer;
+	uint32_t slot = first;
+	bool is_chain;
+
+	smb_chain_begin(&writer, buffer, size);
+	do {
+		struct build build = { client, client_request_at(client, slot), &message, &scratch };
+		enum smb_wire_verdict verdict;
+
+		is_chain = build.request->purpose == PURPOSE_STAT_OPEN || build.request->purpose == PURPOSE_STAT_INFO ||
+			   build.request->purpose == PURPOSE_STAT_CLOSE;
+		build_message(&build, slot != first);
+		verdict = smb_chain_append(&writer, &message);
+		assert(verdict == SMB_WIRE_OK);
+		(void)verdict;
+		slot = build.request->chain;
+	} while (is_chain && slot != NONE);
+	return smb_chain_finish(&writer);
+}

@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* READ through the page cache: the reader's steps, and how a readahead window becomes READs (facts A5). */
+#include "protocol/client/state.h"
+
+#include <assert.h>
+
+static struct smb_read_view view_of(const struct smb_client *client, const struct client_op *op)
+{
+	struct client_file *file = client_file_at(client, op->file);
+	const struct client_session *session = &client->session;
+
+	return (struct smb_read_view){
+		.policy = &client->policy,
+		.cache = &file->cache,
+		.runs = client_runs_of(client, op->file),
+		.ra = &file->ra,
+		.file_bytes = file->bytes,
+		.window_allowed = session->ra_pages && smb_readpages_allowed(&client->policy, session->max_buf,
+									     session->max_read, client->page_bytes),
+		.random_hint = file->random_hint,
+	};
+}
+
+void client_read_begin(struct smb_client *client, struct client_op *op)
+{
+	struct smb_read_view view = view_of(client, op);
+
+	client_file_at(client, op->file)->users++;
+	op->window = (struct op_window){ .wait_for = NONE };
+	op->transfer = (struct op_transfer){ .head = NONE, .tail = NONE };
+	if (client->mount.cache != SMB_CACHE_NONE) {
+		smb_reader_begin(&op->reader, &view, op->offset, op->length);
+		return;
+	}
+	op->transfer.position = op->offset;
+	op->transfer.end = op->length < UINT64_MAX - op->offset ? op->offset + op->length : UINT64_MAX;
+}
+
+static void wait_for_read(struct smb_client *client, struct client_op *op, uint32_t slot)
+{
+	struct smb_request *request = client_request_at(client, slot);
+	struct client_list waiters = { request->waiters_head, request->waiters_tail };
+
+	assert(request->state != SMB_REQUEST_FREE);
+	op->wait = OP_READ;
+	client_list_append(client, &waiters, client_op_index(client, op));
+	request->waiters_head = waiters.head;
+	request->waiters_tail = waiters.tail;
+}
+
+static bool window_is_open(const struct op_window *window)
+{
+	return window->start < window->end;
+}
+
+/** The rest of the window is not read; the reader will find its pages missing. */
+static void window_abandon(struct smb_client *client, struct client_op *op)
+{
+	client_return_credits(client, op);
+	op->channel = NONE;
+	op->window.start = op->window.end;
+	if (!op->window.issued)
+		smb_reader_window_failed(&op->reader);
+}
+
+/** What the next READ of the window may carry with these credits; 0 = less than a page, give up. */
+static uint32_t chunk_bytes(const struct smb_client *client, const struct client_op *op)
+{
+	const struct op_window *window = &op->window;
+	uint64_t left = window->end - window->start;
+	uint32_t bytes = smb_read_chunk_cut(&client->policy, client->session.rsize, client->page_bytes, left,
+					    op->take.bytes);
+
+	/* Two READs never share a page here, unlike with netfs: an rsize that is no multiple of the page is rounded. */
+	if (bytes < left)
+		bytes -= bytes % client->page_bytes;
+	return bytes;
+}
+
+/** What-if policies that cut a window short (facts A6, wishes b and c). */
+static bool window_is_braked(const struct smb_client *client, const struct client_op *op)
+{
+	const struct op_window *window = &op->window;
+	uint64_t left = window->end - window->start;
+	uint32_t wanted = left < client->session.rsize ? (uint32_t)left : client->session.rsize;
+	int32_t usable;
+
+	if (client->policy.readahead_pause == SMB_RA_PAUSE_ONE_RSIZE && client->session.low_resources && window->issued)
+		return true;
+	if (client->policy.readahead_credit_brake != SMB_RA_BRAKE_SHORTEN || op->io_taken)
+		return false;
+	if (window->start < op->reader.end || !client_has_multi_credit(client))
+		return false; /* the reader needs it: wait */
+	usable = client_channel_at(client, op->channel)->credits.ordinary - client->policy.credits_io_reserve;
+	return usable < smb2_credit_charge(0, wanted);
+}
+
+enum room { ROOM, ROOM_LATER, ROOM_NEVER };
+
+/** A slot for the next READ, its pages taken in the page cache under the slot's number. */
+static enum room take_pages(struct smb_client *client, struct client_op *op, uint32_t bytes, uint32_t *slot)
+{
+	struct client_file *file = client_file_at(client, op->file);
+	uint32_t next = client->requests.free_head;
+	uint64_t pages = ((uint64_t)bytes + client->page_bytes - 1) / client->page_bytes;
+
+	if (client->requests.taken + CLIENT_REQUEST_RESERVE >= client->requests.size)
+		return ROOM_LATER;
+	switch (smb_page_cache_reading(&file->cache, client_runs_of(client, op->file),
+				       op->window.start / client->page_bytes, pages, next)) {
+	case SMB_PAGE_CACHE_OK:
+		break;
+	case SMB_PAGE_CACHE_FULL:
+		return file->reads ? ROOM_LATER : ROOM_NEVER;
+	case SMB_PAGE_CACHE_BUSY:
+		return ROOM_NEVER; /* another reader took them meanwhile */
+	}
+	*slot = client_request_take(client, PURPOSE_READ_WINDOW, client_op_index(client, op));
+	assert(*slot == next);
+	return ROOM;
+}
+
+static void window_send(struct smb_client *client, struct client_op *op, uint32_t slot, uint32_t bytes)
+{
+	struct smb_request *request = client_request_at(client, slot);
+	struct client_file *file = client_file_at(client, op->file);
+	struct op_window *window = &op->window;
+
+	request->file = op->file;
+	request->offset = window->start;
+	request->length = bytes;
+	file->reads++;
+	client->read_bytes_in_flight += bytes;
+	if (window->mark != UINT64_MAX && window->mark * client->page_bytes >= window->start &&
+	    window->mark * client->page_bytes < window->start + bytes)
+		smb_page_cache_mark(&file->cache, window->mark);
+	client_request_send(client, slot, op->channel, op->take.credits);
+	op->io_taken = false;
+	op->headers_taken = false;
+	window->start += bytes;
+	window->issued++;
+	if (client->policy.read_mode == SMB_READ_SYNC)
+		window->wait_for = slot;
+	if (client->policy.channel_pick_scope == SMB_PICK_PER_REQUEST || !window_is_open(window))
+		op->channel = NONE;
+}
+
+static void read_end(struct smb_client *client, struct client_op *op, enum smb_op_verdict verdict, uint32_t status)
+{
+	client_return_credits(client, op);
+	op->stalled = false;
+	/* What was read before the trouble is delivered, as read(2) does it. */
+	if (op->bytes && verdict == SMB_OP_FAILED)
+		client_op_end(client, op, SMB_OP_OK, STATUS_SUCCESS);
+	else
+		client_op_end(client, op, verdict, status);
+}
+
+/** Issue the next READ of the window (cifs 6.1, cifs_readahead). */
+static void window_run(struct smb_client *client, struct client_op *op)
+{
+	uint32_t bytes;
+	uint32_t slot = op->window.wait_for;
+
+	if (slot != NONE) {
+		op->window.wait_for = NONE;
+		if (client_request_at(client, slot)->state == SMB_REQUEST_SENT) {
+			wait_for_read(client, op, slot);
+			return;
+		}
+	}
+	if (op->channel == NONE)
+		op->channel = client_pick_channel(client);
+	if (op->channel == NONE) {
+		read_end(client, op, SMB_OP_DISCONNECTED, STATUS_SUCCESS);
+		return;
+	}
+	if (window_is_braked(client, op)) {
+		window_abandon(client, op);
+		return;
+	}
+	if (!client_take_io(client, op, client->session.rsize))
+		return;
+	bytes = chunk_bytes(client, op);
+	if (!bytes) {
+		window_abandon(client, op);
+		return;
+	}
+	if (smb_credits_adjust(&client_channel_at(client, op->channel)->credits, &op->take, bytes) !=
+	    SMB_CREDIT_ADJUSTED)
+		assert(!"credits taken on a lost connection are dropped with it");
+	if (!op->take.credits && !client_take_headers(client, op, 1))
+		return;
+	switch (take_pages(client, op, bytes, &slot)) {
+	case ROOM:
+		window_send(client, op, slot, bytes);
+		break;
+	case ROOM_LATER:
+		op->wait = OP_ROOM;
+		client_list_append(client, &client->for_room, client_op_index(client, op));
+		break;
+	case ROOM_NEVER:
+		window_abandon(client, op);
+		break;
+	}
+}
+
+static void window_begin(struct smb_client *client, struct client_op *op, const struct smb_readahead_window *window)
+{
+	uint64_t file_bytes = client_file_at(client, op->file)->bytes;
+
+	op->window = (struct op_window){
+		.start = window->start * client->page_bytes,
+		.end = (window->start + window->pages) * client->page_bytes,
+		.mark = window->mark,
+		.wait_for = NONE,
+	};
+	/* 6.1 asks for whole pages past the end of file, netfs for what the file has (captures, cat10). */
+	if (!client->policy.read_whole_pages && op->window.end > file_bytes)
+		op->window.end = file_bytes;
+	op->channel = NONE;
+}
+
+static void copy_begin(struct smb_client *client, struct client_op *op, struct smb_slice data)
+{
+	struct client_output *output;
+
+	op->bytes += data.length;
+	if (client->copy_is_free)
+		return;
+	output = client_output_push(client, SMB_CLIENT_COPY);
+	output->op = client_op_index(client, op);
+	output->data = data;
+	output->offset = op->reader.position - data.length;
+	op->wait = OP_COPY;
+}
+
+static void reader_run(struct smb_client *client, struct client_op *op)
+{
+	struct smb_read_view view = view_of(client, op);
+	struct smb_reader_action action = smb_reader_step(&op->reader, &view);
+
+	switch (action.step) {
+	case SMB_READER_COPY:
+		copy_begin(client, op, action.data);
+		break;
+	case SMB_READER_WINDOW:
+		window_begin(client, op, &action.window);
+		break;
+	case SMB_READER_PAGE:
+		client_page_begin(client, op, action.page);
+		break;
+	case SMB_READER_WAIT:
+		wait_for_read(client, op, action.wait_for);
+		break;
+	case SMB_READER_DONE:
+		read_end(client, op, SMB_OP_OK, STATUS_SUCCESS);
+		break;
+	}
+}
+
+void client_read_run(struct smb_client *client, struct client_op *op)
+{
+	while (op->wait == OP_RUNNABLE && client_has_output_room(client)) {
+		if (op->stalled) {
+			client_transfer_abandon(client, op);
+			read_end(client, op, SMB_OP_STALLED, STATUS_SUCCESS);
+		} else if (client->mount.cache == SMB_CACHE_NONE) {
+			client_direct_run(client, op);
+		} else if (window_is_open(&op->window)) {
+			window_run(client, op);
+		} else if (op->transfer.position < op->transfer.end || op->transfer.head != NONE) {
+			client_page_run(client, op);
+		} else {
+			reader_run(client, op);
+		}
+	}
+}
+
+bool client_status_means_again(uint32_t status)
+{
+	return status == STATUS_INSUFFICIENT_RESOURCES || status == STATUS_IO_TIMEOUT ||
+	       status == STATUS_SERVER_UNAVAILABLE || status == STATUS_FILE_NOT_AVAILABLE;
+}
+
+/** The data of an answer that fits the request; false: none, or not an answer to it. */
+bool client_read_data(const struct smb_request *request, const struct smb2_message *message, struct smb_slice *data)
+{
+	*data = (struct smb_slice){ .length = 0 };
+	if (!message || message->header.status != STATUS_SUCCESS || message->kind != SMB2_BODY_READ_RSP)
+		return false;
+	if (message->body.read_rsp.data_length > request->length || message->body.read_rsp.data.length)
+		return false; /* data inside the bytes has no name: only hosts with payload aside are served */
+	*data = message->body.read_rsp.payload;
+	return true;
+}
+
+void client_read_ended(struct smb_client *client, const struct smb_request *request, const struct smb2_message *message)
+{
+	client_file_at(client, request->file)->reads--;
+	client->read_bytes_in_flight -= request->length;
+	client->session.low_resources = !message || message->header.status == STATUS_INSUFFICIENT_RESOURCES;
+}
+
+static void window_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message)
+{
+	const struct smb_request *request = client_request_at(client, slot);
+	struct client_file *file = client_file_at(client, request->file);
+	struct smb_page_run *runs = client_runs_of(client, request->file);
+	struct client_list waiters = { request->waiters_head, request->waiters_tail };
+	uint32_t page_bytes = client->page_bytes;
+	uint64_t first = request->offset / page_bytes;
+	struct smb_slice data;
+	uint64_t pages;
+
+	client_read_data(request, message, &data);
+	client_read_ended(client, request, message);
+	if (message && message->header.status == STATUS_END_OF_FILE && request->offset < file->bytes)
+		file->bytes = request->offset;
+	/* A page that a short answer fills in part is good at the end of the file only (C27). */
+	if (request->offset + data.length < file->bytes)
+		data.length -= data.length % page_bytes;
+	pages = ((uint64_t)data.length + page_bytes - 1) / page_bytes;
+	if (data.length < request->length)
+		smb_page_cache_failed(&file->cache, runs, slot, first + pages);
+	if (data.length)
+		smb_page_cache_filled(&file->cache, runs, slot, data);
+	client_wake_list(client, &waiters);
+	client_request_release(client, slot);
+}
+
+void client_read_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message)
+{
+	if (client_request_at(client, slot)->purpose == PURPOSE_READ_WINDOW)
+		window_answer(client, slot, message);
+	else
+		client_transfer_answer(client, slot, message);
+}

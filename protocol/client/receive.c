@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From the bytes of a PDU to the request that waits for it (cifs 6.1, cifs_demultiplex_thread). */
+#include "protocol/client/state.h"
+
+#include <assert.h>
+
+static void dispatch(struct smb_client *client, uint32_t slot, const struct smb2_message *message)
+{
+	struct smb_request *request = client_request_at(client, slot);
+	struct smb_request copy;
+
+	switch (request->purpose) {
+	case PURPOSE_NEGOTIATE:
+	case PURPOSE_SESSION_FIRST:
+	case PURPOSE_SESSION_FINAL:
+		copy = *request;
+		client_request_release(client, slot);
+		client_channel_answer(client, &copy, message);
+		break;
+	case PURPOSE_ECHO:
+	case PURPOSE_LEASE_BREAK:
+	case PURPOSE_OPLOCK_BREAK:
+		client_request_release(client, slot);
+		break;
+	case PURPOSE_READ_WINDOW:
+	case PURPOSE_READ_PAGE:
+	case PURPOSE_READ_DIRECT:
+		client_read_answer(client, slot, message);
+		break;
+	default:
+		client_script_answer(client, slot, message);
+	}
+}
+
+/** Credits that end no request: interim and unmatched answers, breaks. They count at once (C9). */
+static void grant(struct smb_client *client, uint32_t channel, const struct smb2_header *header)
+{
+	if (!header->credits)
+		return;
+	smb_credits_granted(&client_channel_at(client, channel)->credits, header->credits);
+	client_credits_came(client, channel);
+}
+
+static enum smb_receive_verdict receive_member(struct smb_client *client, uint32_t index,
+					       const struct smb2_message *message)
+{
+	struct client_channel *channel = client_channel_at(client, index);
+	const struct smb2_header *header = &message->header;
+	struct smb_request *request;
+	uint32_t slot;
+
+	if (!(header->flags & SMB2_FLAGS_SERVER_TO_REDIR))
+		return SMB_RECEIVE_MALFORMED;
+	if (header->message_id == SMB2_MESSAGE_ID_UNSOLICITED) {
+		grant(client, index, header);
+		client_break_received(client, message);
+		return SMB_RECEIVE_OK;
+	}
+	slot = smb_requests_find(&client->requests, client_request_arrays(client), index, header->message_id);
+	if (slot == NONE || client_request_at(client, slot)->command != header->command) {
+		grant(client, index, header);
+		return SMB_RECEIVE_UNMATCHED;
+	}
+	request = client_request_at(client, slot);
+	if (header->status == STATUS_PENDING) {
+		request->async_id = header->async_id;
+		grant(client, index, header);
+		return SMB_RECEIVE_OK;
+	}
+	smb_requests_ended(&client->requests, client_request_arrays(client), slot);
+	smb_credits_answered(&channel->credits, request->credit_class, header->credits, request->instance);
+	client_credits_came(client, index);
+	dispatch(client, slot, message);
+	return SMB_RECEIVE_OK;
+}
+
+static bool is_connected(const struct client_channel *channel)
+{
+	return channel->state >= CHANNEL_NEGOTIATING && channel->state <= CHANNEL_READY;
+}
+
+enum smb_receive_verdict smb_client_receive(struct smb_client *client, uint32_t index, const struct smb_pdu *pdu,
+					    uint64_t now_ns)
+{
+	struct client_channel *channel = client_channel_at(client, index);
+	enum smb_receive_verdict verdict = SMB_RECEIVE_OK;
+	struct smb_chain_reader reader;
+	struct smb2_message message;
+	enum smb_wire_verdict wire;
+
+	assert(index < client->limits.channels);
+	client->now_ns = now_ns;
+	if (!is_connected(channel))
+		return SMB_RECEIVE_UNMATCHED; /* the last words of a connection that is over */
+	channel->last_response_ns = now_ns;
+	smb_chain_read(&reader, pdu);
+	while (is_connected(channel) && (wire = smb_chain_next(&reader, &message)) != SMB_WIRE_END) {
+		enum smb_receive_verdict member = SMB_RECEIVE_MALFORMED;
+
+		if (wire == SMB_WIRE_OK)
+			member = receive_member(client, index, &message);
+		if (member == SMB_RECEIVE_MALFORMED) {
+			client_channel_drop(client, index, SMB_OP_DISCONNECTED, STATUS_SUCCESS);
+			return SMB_RECEIVE_MALFORMED;
+		}
+		if (member == SMB_RECEIVE_UNMATCHED)
+			verdict = SMB_RECEIVE_UNMATCHED;
+	}
+	return verdict;
+}

@@ -1,0 +1,488 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* MOUNT, UNMOUNT, OPEN and CLOSE: sequences of requests, one answered before the next is sent. */
+#include "protocol/client/state.h"
+#include "protocol/wire/contexts.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum script_action {
+	DO_SEND, /* `purposes`, more than one as a related chain */
+	DO_CONNECT, /* the first channel */
+	DO_CHANNELS, /* the further ones */
+	DO_CLOSE_FILES, /* CLOSE for each file still open */
+	DO_WAIT_READS, /* until no READ of the file is under way */
+	DO_SHUT, /* close the channels; then the operation ends as noted */
+	DO_END,
+};
+
+/* When a step is taken; all bits set must hold. */
+#define WHEN_3X 0x01u /* dialect 3.0 or later */
+#define WHEN_NOT_SIGNED_NEGOTIATE 0x02u /* before 3.1.1 NEGOTIATE has to be checked afterwards (MS-SMB2 3.2.5.5) */
+#define WHEN_CHAINS 0x04u
+#define WHEN_SINGLES 0x08u
+#define WHEN_REFERRAL_FIRST 0x10u /* 6.12 asks for referrals before it connects to the share */
+#define WHEN_REFERRAL_LATE 0x20u
+#define WHEN_FILE_NUMBER_ASKED 0x40u /* before QFid brought it with CREATE (5.4, facts A11) */
+#define WHEN_IPC 0x80u /* IPC$ could be connected */
+
+struct script_step {
+	enum script_action action;
+	uint8_t when;
+	uint8_t count;
+	uint8_t purposes[3];
+};
+
+#define SEND(condition, purpose)                                                                                       \
+	{                                                                                                              \
+		DO_SEND, condition, 1,                                                                                 \
+		{                                                                                                      \
+			purpose                                                                                        \
+		}                                                                                                      \
+	}
+#define STAT_AS_CHAIN                                                                                                  \
+	{                                                                                                              \
+		DO_SEND, WHEN_CHAINS, 3,                                                                               \
+		{                                                                                                      \
+			PURPOSE_STAT_OPEN, PURPOSE_STAT_INFO, PURPOSE_STAT_CLOSE                                       \
+		}                                                                                                      \
+	}
+#define STAT_AS_SINGLES                                                                                                \
+	SEND(WHEN_SINGLES, PURPOSE_STAT_OPEN), SEND(WHEN_SINGLES, PURPOSE_STAT_INFO),                                  \
+		SEND(WHEN_SINGLES, PURPOSE_STAT_CLOSE)
+
+/* captures/ops-6.1.tsv and ops-6.12.tsv, rows `mount`. */
+static const struct script_step mount_script[] = {
+	{ .action = DO_CONNECT },
+	SEND(0, PURPOSE_TREE_IPC),
+	SEND(WHEN_NOT_SIGNED_NEGOTIATE | WHEN_IPC, PURPOSE_VALIDATE_IPC),
+	SEND(WHEN_REFERRAL_FIRST | WHEN_IPC, PURPOSE_REFERRAL),
+	SEND(0, PURPOSE_TREE_SHARE),
+	SEND(WHEN_NOT_SIGNED_NEGOTIATE, PURPOSE_VALIDATE_SHARE),
+	SEND(0, PURPOSE_ROOT_OPEN),
+	SEND(WHEN_3X, PURPOSE_INTERFACES),
+	SEND(0, PURPOSE_FS_ATTRIBUTE),
+	SEND(0, PURPOSE_FS_DEVICE),
+	SEND(WHEN_3X, PURPOSE_FS_VOLUME),
+	SEND(WHEN_3X, PURPOSE_FS_SECTOR),
+	SEND(0, PURPOSE_HANDLE_CLOSE),
+	SEND(WHEN_REFERRAL_LATE | WHEN_IPC, PURPOSE_REFERRAL),
+	SEND(0, PURPOSE_ROOT_OPEN),
+	SEND(0, PURPOSE_HANDLE_CLOSE),
+	SEND(0, PURPOSE_ROOT_OPEN),
+	SEND(0, PURPOSE_HANDLE_CLOSE),
+	{ .action = DO_CHANNELS },
+	STAT_AS_CHAIN,
+	STAT_AS_SINGLES,
+	{ .action = DO_END },
+};
+
+static const struct script_step unmount_script[] = {
+	{ .action = DO_CLOSE_FILES },
+	SEND(0, PURPOSE_TREE_DISCONNECT),
+	SEND(0, PURPOSE_LOGOFF),
+	{ .action = DO_SHUT },
+};
+
+/* A mount that failed ends the same way, without a word to the server. */
+static const struct script_step failed_mount_script[] = {
+	{ .action = DO_SHUT },
+};
+
+/* captures/ops-6.1.tsv, rows `cat10`: lookup, then open. Without compounds: facts A8, Q and CI. */
+static const struct script_step open_script[] = {
+	STAT_AS_CHAIN,	      STAT_AS_SINGLES, SEND(0, PURPOSE_OPEN), SEND(WHEN_FILE_NUMBER_ASKED, PURPOSE_FILE_NUMBER),
+	{ .action = DO_END },
+};
+
+static const struct script_step close_script[] = {
+	{ .action = DO_WAIT_READS },
+	SEND(0, PURPOSE_CLOSE),
+	{ .action = DO_END },
+};
+
+#define SCRIPT_FAILED_MOUNT 0x100u /* in client_op.step: the other script of MOUNT */
+
+static const struct script_step *step_of(const struct client_op *op)
+{
+	switch (op->kind) {
+	case SMB_OP_MOUNT:
+		if (op->step & SCRIPT_FAILED_MOUNT)
+			return &failed_mount_script[op->step & ~SCRIPT_FAILED_MOUNT];
+		return &mount_script[op->step];
+	case SMB_OP_UNMOUNT:
+		return &unmount_script[op->step];
+	case SMB_OP_OPEN:
+		return &open_script[op->step];
+	case SMB_OP_CLOSE:
+		return &close_script[op->step];
+	case SMB_OP_READ:
+		break;
+	}
+	assert(!"READ has no script");
+	return NULL;
+}
+
+static bool is_wanted(const struct smb_client *client, const struct script_step *step)
+{
+	const struct client_session *session = &client->session;
+	enum smb_compounding compounding = client->policy.compounding;
+	bool referral_first = compounding >= SMB_COMPOUND_6_12;
+	uint8_t holds = 0;
+
+	if (session->dialect >= SMB2_DIALECT_300)
+		holds |= WHEN_3X;
+	if (session->dialect >= SMB2_DIALECT_300 && session->dialect < SMB2_DIALECT_311)
+		holds |= WHEN_NOT_SIGNED_NEGOTIATE;
+	holds |= compounding == SMB_COMPOUND_NONE ? WHEN_SINGLES : WHEN_CHAINS;
+	holds |= referral_first ? WHEN_REFERRAL_FIRST : WHEN_REFERRAL_LATE;
+	if (compounding < SMB_COMPOUND_6_1)
+		holds |= WHEN_FILE_NUMBER_ASKED;
+	if (session->tree_ipc)
+		holds |= WHEN_IPC;
+	return (step->when & holds) == step->when;
+}
+
+/** The operation cannot go on. A mount first closes what it opened. */
+static void script_fail(struct smb_client *client, struct client_op *op, enum smb_op_verdict verdict, uint32_t status)
+{
+	if (op->kind == SMB_OP_OPEN && op->file != NONE)
+		client_file_at(client, op->file)->state = FILE_FREE;
+	if (op->kind == SMB_OP_CLOSE)
+		client_file_at(client, op->file)->state = FILE_FREE;
+	if (op->kind != SMB_OP_MOUNT && op->kind != SMB_OP_UNMOUNT) {
+		client_op_end(client, op, verdict, status);
+		return;
+	}
+	op->verdict = verdict;
+	op->status = status;
+	op->stalled = false;
+	op->failed = false;
+	if (op->kind == SMB_OP_MOUNT)
+		op->step = SCRIPT_FAILED_MOUNT;
+	else
+		op->step = sizeof(unmount_script) / sizeof(unmount_script[0]) - 1;
+}
+
+/** Pick a channel unless one is picked. Trees are connected on the first (SMB2_tcon). False: none is usable. */
+static bool script_channel(struct smb_client *client, struct client_op *op, enum client_purpose purpose)
+{
+	bool fixed = purpose == PURPOSE_TREE_IPC || purpose == PURPOSE_TREE_SHARE;
+
+	if (op->channel != NONE)
+		return true;
+	if (fixed && client_channel_at(client, 0)->state == CHANNEL_READY)
+		op->channel = 0;
+	else
+		op->channel = client_pick_channel(client);
+	if (op->channel == NONE)
+		script_fail(client, op, SMB_OP_DISCONNECTED, STATUS_SUCCESS);
+	return op->channel != NONE;
+}
+
+static void script_send(struct smb_client *client, struct client_op *op, const struct script_step *step)
+{
+	uint32_t first = NONE;
+	uint32_t i = client_op_index(client, op);
+
+	if (!script_channel(client, op, step->purposes[0]) || !client_take_headers(client, op, step->count))
+		return;
+	if (client->requests.taken + step->count + CLIENT_REQUEST_RESERVE > client->requests.size) {
+		op->wait = OP_ROOM; /* keeps its credits: a slot comes free with the next answer */
+		client_list_append(client, &client->for_room, i);
+		return;
+	}
+	for (uint32_t n = step->count; n--;) {
+		uint32_t slot = client_request_take(client, step->purposes[n], i);
+
+		assert(slot != NONE);
+		client_request_at(client, slot)->file = op->file;
+		client_request_at(client, slot)->chain = first;
+		first = slot;
+	}
+	op->headers_taken = false;
+	op->outstanding = step->count;
+	op->status = STATUS_SUCCESS;
+	op->lost = false;
+	op->wait = OP_REPLY;
+	client_chain_send(client, first, op->channel);
+	op->channel = NONE;
+}
+
+static void script_connect(struct smb_client *client, struct client_op *op)
+{
+	struct client_channel *channel = client_channel_at(client, 0);
+
+	switch (channel->state) {
+	case CHANNEL_READY:
+		op->step++;
+		return;
+	case CHANNEL_DOWN:
+		script_fail(client, op, channel->verdict, channel->status);
+		return;
+	case CHANNEL_UNUSED:
+		client_channel_step(client, 0, CHANNEL_OPEN);
+		break;
+	default:
+		break;
+	}
+	op->wait = OP_CHANNEL;
+}
+
+/** Open further channels one after the other; failures are retried, three times the number wanted in all
+ *  (cifs 5.10, cifs_try_adding_channels). */
+static void script_channels(struct smb_client *client, struct client_op *op)
+{
+	uint32_t wanted = client_channels_wanted(client);
+	uint32_t i = 1;
+
+	while (i < wanted && client_channel_at(client, i)->state == CHANNEL_READY)
+		i++;
+	if (i < wanted && (client_channel_at(client, i)->state == CHANNEL_UNUSED ||
+			   client_channel_at(client, i)->state == CHANNEL_DOWN)) {
+		uint32_t interface = op->tries < 3 * wanted ? client_next_interface(client) : NONE;
+
+		if (interface == NONE) {
+			if (client_channel_at(client, i)->state == CHANNEL_DOWN)
+				client_channel_step(client, i, CHANNEL_SHUT);
+			op->step++;
+			return;
+		}
+		op->tries++;
+		client_channel_at(client, i)->interface = interface;
+		client_channel_step(client, i, CHANNEL_OPEN);
+	}
+	if (i < wanted)
+		op->wait = OP_CHANNEL;
+	else
+		op->step++;
+}
+
+/** The next open file becomes the subject of a CLOSE, as if the application had closed it. */
+static void script_close_files(struct smb_client *client, struct client_op *op)
+{
+	static const struct script_step close = SEND(0, PURPOSE_CLOSE);
+
+	for (uint32_t i = 0; i < client->limits.files; i++) {
+		struct client_file *file = client_file_at(client, i);
+
+		if (file->state != FILE_OPEN && file->state != FILE_CLOSING)
+			continue;
+		if (file->reads) {
+			op->wait = OP_ROOM;
+			client_list_append(client, &client->for_room, client_op_index(client, op));
+			return;
+		}
+		file->state = FILE_CLOSING;
+		op->file = i;
+		op->status = STATUS_SUCCESS;
+		script_send(client, op, &close);
+		return;
+	}
+	op->file = NONE;
+	op->step++;
+}
+
+static void script_wait_reads(struct smb_client *client, struct client_op *op)
+{
+	/* The last READ's reference goes with its answer, CLOSE is sent then (cifs 6.1, cifsFileInfo_put). */
+	const struct client_file *file = client_file_at(client, op->file);
+
+	if (!file->reads && !file->users) {
+		op->step++;
+		return;
+	}
+	op->wait = OP_ROOM;
+	client_list_append(client, &client->for_room, client_op_index(client, op));
+}
+
+static void script_shut(struct smb_client *client, struct client_op *op)
+{
+	for (uint32_t i = 0; i < client->limits.channels; i++) {
+		if (client_channel_at(client, i)->state == CHANNEL_UNUSED)
+			continue;
+		if (!client_has_output_room(client))
+			return;
+		client_channel_step(client, i, CHANNEL_SHUT);
+	}
+	client->session = (struct client_session){ 0 };
+	for (uint32_t i = 0; i < client->limits.files; i++) {
+		client_file_at(client, i)->state = FILE_FREE;
+		client_file_at(client, i)->break_pending = false;
+	}
+	client->breaks_pending = 0;
+	client_op_end(client, op, op->verdict, op->status);
+}
+
+static void script_end(struct smb_client *client, struct client_op *op)
+{
+	if (op->kind == SMB_OP_MOUNT)
+		client->session.mounted = true;
+	if (op->kind == SMB_OP_OPEN)
+		op->bytes = client_file_at(client, op->file)->bytes;
+	client_op_end(client, op, SMB_OP_OK, STATUS_SUCCESS);
+}
+
+static void script_step(struct smb_client *client, struct client_op *op, const struct script_step *step)
+{
+	switch (step->action) {
+	case DO_SEND:
+		script_send(client, op, step);
+		break;
+	case DO_CONNECT:
+		script_connect(client, op);
+		break;
+	case DO_CHANNELS:
+		script_channels(client, op);
+		break;
+	case DO_CLOSE_FILES:
+		script_close_files(client, op);
+		break;
+	case DO_WAIT_READS:
+		script_wait_reads(client, op);
+		break;
+	case DO_SHUT:
+		script_shut(client, op);
+		break;
+	case DO_END:
+		script_end(client, op);
+		break;
+	}
+}
+
+void client_script_run(struct smb_client *client, struct client_op *op)
+{
+	while (op->wait == OP_RUNNABLE && client_has_output_room(client)) {
+		const struct script_step *step = step_of(op);
+
+		if (op->stalled)
+			script_fail(client, op, SMB_OP_STALLED, STATUS_SUCCESS);
+		else if (op->failed)
+			script_fail(client, op, SMB_OP_FAILED, op->status);
+		else if (is_wanted(client, step))
+			script_step(client, op, step);
+		else
+			op->step++;
+	}
+}
+
+static void open_answer(struct smb_client *client, struct client_op *op, const struct smb2_message *message)
+{
+	struct client_file *file = client_file_at(client, op->file);
+	const struct smb2_create_rsp *rsp = &message->body.create_rsp;
+	const struct smb2_context *context;
+	struct smb2_lease lease;
+
+	file->id = rsp->file_id;
+	file->bytes = rsp->end_of_file;
+	file->oplock_level = rsp->oplock_level;
+	context = smb2_create_context_find(rsp->contexts, rsp->context_count, "RqLs");
+	if (context && smb2_lease_read(context, &lease) == SMB_WIRE_OK)
+		file->lease_state = lease.state;
+	file->state = FILE_OPEN;
+	file->random_hint = op->random_hint;
+	smb_page_cache_init(&file->cache, client->page_bytes, client->limits.page_runs);
+	smb_readahead_init(&file->ra, client->session.ra_pages);
+}
+
+/** FSCTL_VALIDATE_NEGOTIATE_INFO: what the server says now must be what NEGOTIATE said (MS-SMB2 3.2.5.14.12). */
+static bool validate_answer(const struct smb_client *client, const struct smb2_message *message)
+{
+	const struct client_session *session = &client->session;
+	const uint8_t *p = message->body.ioctl_rsp.output.data;
+
+	if (message->body.ioctl_rsp.output.length < 24)
+		return false;
+	return (p[0] | p[1] << 8 | p[2] << 16 | (uint32_t)p[3] << 24) == session->capabilities &&
+	       !memcmp(p + 4, session->server_guid, 16) && (p[20] | p[21] << 8) == session->security_mode &&
+	       (p[22] | p[23] << 8) == session->dialect;
+}
+
+/** Note what a successful answer brought; false: it is not an answer to what was asked. */
+static bool note_answer(struct smb_client *client, struct client_op *op, enum client_purpose purpose,
+			const struct smb2_message *message)
+{
+	switch (purpose) {
+	case PURPOSE_TREE_IPC:
+		client->session.tree_ipc = message->header.tree_id;
+		return message->kind == SMB2_BODY_TREE_CONNECT_RSP;
+	case PURPOSE_TREE_SHARE:
+		client->session.tree_share = message->header.tree_id;
+		return message->kind == SMB2_BODY_TREE_CONNECT_RSP;
+	case PURPOSE_VALIDATE_IPC:
+	case PURPOSE_VALIDATE_SHARE:
+		return message->kind == SMB2_BODY_IOCTL_RSP && validate_answer(client, message);
+	case PURPOSE_ROOT_OPEN:
+	case PURPOSE_STAT_OPEN:
+		if (message->kind != SMB2_BODY_CREATE_RSP)
+			return false;
+		op->handle = message->body.create_rsp.file_id;
+		return true;
+	case PURPOSE_INTERFACES:
+		client_interfaces_answer(client, message);
+		return true;
+	case PURPOSE_OPEN:
+		if (message->kind != SMB2_BODY_CREATE_RSP)
+			return false;
+		open_answer(client, op, message);
+		return true;
+	default:
+		return true;
+	}
+}
+
+/** May the operation go on when this request fails? What is only nice to know may. */
+static bool is_optional(enum client_purpose purpose)
+{
+	switch (purpose) {
+	case PURPOSE_TREE_SHARE:
+	case PURPOSE_ROOT_OPEN:
+	case PURPOSE_STAT_OPEN:
+	case PURPOSE_OPEN:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/** The last answer of a step is in. */
+static void step_done(struct smb_client *client, struct client_op *op)
+{
+	const struct script_step *step = step_of(op);
+
+	client_op_wake(client, op);
+	if (op->lost)
+		return; /* the same step again, on another channel */
+	op->failed = op->status != STATUS_SUCCESS;
+	if (step->action == DO_SEND)
+		op->step++;
+}
+
+void client_script_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message)
+{
+	struct smb_request *request = client_request_at(client, slot);
+	struct client_op *op = client_op_at(client, request->op);
+	enum client_purpose purpose = request->purpose;
+	uint32_t status = message->header.status;
+	bool misfit = status == STATUS_SUCCESS && !note_answer(client, op, purpose, message);
+
+	if (misfit)
+		status = STATUS_REQUEST_NOT_ACCEPTED;
+	if (status != STATUS_SUCCESS && (misfit || !is_optional(purpose)) && op->status == STATUS_SUCCESS)
+		op->status = status;
+	if (purpose == PURPOSE_CLOSE)
+		client_file_at(client, request->file)->state = FILE_FREE;
+	client_request_release(client, slot);
+	if (--op->outstanding == 0)
+		step_done(client, op);
+}
+
+void client_script_lost(struct smb_client *client, uint32_t slot)
+{
+	struct client_op *op = client_op_at(client, client_request_at(client, slot)->op);
+
+	client_request_release(client, slot);
+	op->lost = true;
+	if (--op->outstanding == 0)
+		step_done(client, op);
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef SMB_CLIENT_STATE_H
+#define SMB_CLIENT_STATE_H
+
+/**
+ * What the block holds; private to protocol/client. The block is this struct and six arrays behind it, found by their
+ * offsets, so that it may be copied anywhere.
+ *
+ * An operation is what a thread is in the kernel: it runs until it blocks, and is in at most one list at a time (run
+ * queue, a channel's credit waiters, a READ's waiters, or those that wait for room).
+ */
+
+#include "protocol/client/client.h"
+#include "protocol/flow/channels.h"
+#include "protocol/flow/credits.h"
+#include "protocol/flow/requests.h"
+#include "protocol/flow/window.h"
+#include "protocol/io/reader.h"
+#include "protocol/wire/message.h"
+
+#define NONE UINT32_MAX
+#define NEVER UINT64_MAX
+#define CLIENT_HOST_MAX 64 /* bytes of a server or share name */
+#define CLIENT_OUTPUT_RESERVE 8 /* outputs kept free for what an input causes at once */
+#define CLIENT_REQUEST_RESERVE 2 /* request slots kept free for break acknowledgements and echoes */
+
+struct client_list {
+	uint32_t head;
+	uint32_t tail;
+};
+
+enum channel_state {
+	CHANNEL_UNUSED,
+	CHANNEL_CONNECTING,
+	CHANNEL_NEGOTIATING,
+	CHANNEL_SESSION_FIRST,
+	CHANNEL_SESSION_FINAL,
+	CHANNEL_READY,
+	CHANNEL_DOWN,
+	CHANNEL_STATES,
+};
+
+struct client_channel {
+	enum channel_state state;
+	uint32_t interface;
+	struct smb_credits credits;
+	struct smb_window window;
+	struct client_list waiters; /* operations that wait for credits, first come first */
+	uint64_t next_echo_ns; /* NEVER: no timer */
+	uint64_t last_response_ns;
+	enum smb_op_verdict verdict; /* why it went DOWN */
+	uint32_t status; /* with SMB_OP_FAILED */
+};
+
+/** What a request is for: the row of the purpose table (purpose.c) and the way its answer takes. */
+enum client_purpose {
+	PURPOSE_NEGOTIATE,
+	PURPOSE_SESSION_FIRST,
+	PURPOSE_SESSION_FINAL,
+	PURPOSE_TREE_IPC,
+	PURPOSE_TREE_SHARE,
+	PURPOSE_VALIDATE_IPC,
+	PURPOSE_VALIDATE_SHARE,
+	PURPOSE_REFERRAL,
+	PURPOSE_ROOT_OPEN,
+	PURPOSE_INTERFACES,
+	PURPOSE_FS_ATTRIBUTE,
+	PURPOSE_FS_DEVICE,
+	PURPOSE_FS_VOLUME,
+	PURPOSE_FS_SECTOR,
+	PURPOSE_HANDLE_CLOSE,
+	PURPOSE_STAT_OPEN,
+	PURPOSE_STAT_INFO,
+	PURPOSE_STAT_CLOSE,
+	PURPOSE_OPEN,
+	PURPOSE_FILE_NUMBER,
+	PURPOSE_CLOSE,
+	PURPOSE_TREE_DISCONNECT,
+	PURPOSE_LOGOFF,
+	PURPOSE_READ_WINDOW, /* a piece of a readahead window, into the page cache */
+	PURPOSE_READ_PAGE, /* a piece of one page, the reader waits for it */
+	PURPOSE_READ_DIRECT, /* a piece of an uncached read */
+	PURPOSE_ECHO,
+	PURPOSE_LEASE_BREAK,
+	PURPOSE_OPLOCK_BREAK,
+	PURPOSES,
+};
+
+enum op_wait {
+	OP_FREE,
+	OP_RUNNABLE, /* in the run queue */
+	OP_CREDITS, /* in the waiters of `channel` */
+	OP_REPLY, /* `outstanding` own requests are not answered */
+	OP_READ, /* in the waiters of a request */
+	OP_COPY, /* smb_client_copied is due */
+	OP_CHANNEL, /* MOUNT: a channel is being set up */
+	OP_ROOM, /* in the list of those that wait for any request to end */
+	OP_ENDED, /* DONE is among the outputs */
+};
+
+enum op_need { NEED_NOTHING, NEED_HEADERS, NEED_IO };
+
+/** A readahead window that is being issued. */
+struct op_window {
+	uint64_t start; /* bytes: what is still to be issued */
+	uint64_t end;
+	uint64_t mark; /* page, UINT64_MAX = none */
+	uint32_t issued; /* READs */
+	uint32_t wait_for; /* read_mode SYNC: the READ whose end is due before the next */
+};
+
+/** One page read alone, or one uncached read(2). */
+struct op_transfer {
+	uint64_t position; /* next byte to ask for */
+	uint64_t end;
+	uint32_t head; /* requests in order of offset; READ_PAGE: the one slot */
+	uint32_t tail;
+	struct smb_slice data; /* what came so far, as one piece */
+	bool at_end; /* the server said end of file, or the answer was short */
+	bool again; /* a piece was refused or lost: ask for it again */
+};
+
+struct client_op {
+	enum smb_op_kind kind;
+	enum op_wait wait;
+	uint32_t link;
+	/* flow */
+	uint32_t channel; /* picked for what comes next, NONE = not picked */
+	enum op_need need;
+	uint32_t need_headers;
+	uint32_t need_bytes;
+	bool headers_taken;
+	bool io_taken;
+	bool stalled; /* what is waited for can never come */
+	bool failed; /* a script's step was refused, see `status` */
+	struct smb_credit_take take; /* with io_taken */
+	uint32_t outstanding;
+	bool lost; /* a request went down with its channel: do the step again */
+	/* scripts */
+	uint32_t step;
+	uint32_t tries;
+	uint32_t status; /* of the last answer that matters; STATUS_SUCCESS */
+	struct smb2_file_id handle; /* of ROOT_OPEN and STAT_OPEN */
+	uint32_t file;
+	bool random_hint;
+	/* READ */
+	struct smb_reader reader;
+	struct op_window window;
+	struct op_transfer transfer;
+	uint64_t offset;
+	uint64_t length;
+	/* DONE */
+	enum smb_op_verdict verdict;
+	uint64_t bytes;
+	char name[SMB_NAME_MAX];
+};
+
+enum file_state { FILE_FREE, FILE_OPENING, FILE_OPEN, FILE_CLOSING };
+
+struct client_file {
+	enum file_state state;
+	struct smb2_file_id id;
+	uint64_t bytes;
+	uint8_t lease_key[16];
+	uint32_t lease_state; /* SMB2_LEASE_* */
+	uint8_t oplock_level;
+	bool random_hint;
+	bool break_pending; /* an acknowledgement is due */
+	uint32_t reads; /* READs under way */
+	uint32_t users; /* READ operations under way */
+	struct smb_page_cache cache;
+	struct smb_readahead ra;
+};
+
+/** An output that waits to be drained; what a PDU says is encoded only then. */
+struct client_output {
+	enum smb_client_output_kind kind;
+	uint32_t channel;
+	uint32_t interface;
+	uint32_t op;
+	uint32_t request; /* SEND: the chain's first */
+	uint64_t message_id; /* SEND: still the same request? */
+	struct smb_slice data;
+	uint64_t offset; /* COPY; WAKE: the time */
+};
+
+struct client_interface {
+	struct smb2_network_interface info;
+	uint32_t channels; /* opened on it */
+	uint32_t round; /* opened on it in this round of the weighted order */
+};
+
+#define CLIENT_INTERFACES_MAX 16
+
+struct client_session {
+	uint16_t dialect; /* 0 before NEGOTIATE is answered */
+	uint16_t security_mode; /* the server's */
+	uint32_t capabilities; /* the server's */
+	uint8_t server_guid[16];
+	uint64_t session_id;
+	uint32_t tree_ipc;
+	uint32_t tree_share;
+	uint32_t max_transact;
+	uint32_t max_read;
+	uint32_t max_write;
+	uint32_t max_buf;
+	uint32_t rsize;
+	uint32_t wsize;
+	uint32_t ra_pages;
+	bool mounted;
+	bool low_resources; /* a READ was refused for lack of resources; cleared by one that was not */
+	uint32_t interface_count;
+	struct client_interface interfaces[CLIENT_INTERFACES_MAX];
+};
+
+struct client_layout {
+	size_t channels;
+	size_t requests;
+	size_t buckets;
+	size_t ops;
+	size_t files;
+	size_t runs;
+	size_t outputs;
+	size_t size;
+};
+
+struct smb_client {
+	struct smb_client_limits limits;
+	struct client_layout at;
+	struct smb_policy policy;
+	struct smb_mount_options mount;
+	uint32_t page_bytes;
+	uint8_t client_guid[16];
+	char server[CLIENT_HOST_MAX];
+	char share[CLIENT_HOST_MAX];
+	bool copy_is_free;
+
+	struct client_session session;
+	uint32_t mount_op; /* MOUNT or UNMOUNT under way; NONE */
+	struct smb_channel_picker picker;
+	struct smb_requests requests;
+	struct client_list runnable;
+	struct client_list for_room;
+	uint32_t outputs_head;
+	uint32_t outputs_count;
+	uint32_t breaks_pending;
+	uint32_t leases; /* keys handed out */
+	uint32_t waiting_for_credits;
+	uint64_t read_bytes_in_flight;
+	uint64_t now_ns;
+	uint64_t wake_ns; /* asked of the host; NEVER = none */
+	bool timers_changed;
+};
+
+static inline struct client_channel *client_channel_at(const struct smb_client *client, uint32_t i)
+{
+	return (struct client_channel *)((uintptr_t)client + client->at.channels) + i;
+}
+
+static inline struct smb_request_arrays client_request_arrays(const struct smb_client *client)
+{
+	return (struct smb_request_arrays){
+		.slots = (struct smb_request *)((uintptr_t)client + client->at.requests),
+		.buckets = (uint32_t *)((uintptr_t)client + client->at.buckets),
+	};
+}
+
+static inline struct smb_request *client_request_at(const struct smb_client *client, uint32_t i)
+{
+	return (struct smb_request *)((uintptr_t)client + client->at.requests) + i;
+}
+
+static inline struct client_op *client_op_at(const struct smb_client *client, uint32_t i)
+{
+	return (struct client_op *)((uintptr_t)client + client->at.ops) + i;
+}
+
+static inline uint32_t client_op_index(const struct smb_client *client, const struct client_op *op)
+{
+	return (uint32_t)(op - client_op_at(client, 0));
+}
+
+static inline struct client_file *client_file_at(const struct smb_client *client, uint32_t i)
+{
+	return (struct client_file *)((uintptr_t)client + client->at.files) + i;
+}
+
+static inline struct smb_page_run *client_runs_of(const struct smb_client *client, uint32_t file)
+{
+	return (struct smb_page_run *)((uintptr_t)client + client->at.runs) + (size_t)file * client->limits.page_runs;
+}
+
+static inline struct client_output *client_outputs(const struct smb_client *client)
+{
+	return (struct client_output *)((uintptr_t)client + client->at.outputs);
+}
+
+/* ---------------------------------------------------------------------------------------- lists and outputs (run.c) */
+
+void client_list_append(struct smb_client *client, struct client_list *list, uint32_t op);
+uint32_t client_list_pop(struct smb_client *client, struct client_list *list);
+/** Make a blocked operation runnable, behind those that are already. */
+void client_op_wake(struct smb_client *client, struct client_op *op);
+void client_wake_list(struct smb_client *client, struct client_list *list);
+/** The operation is over: DONE goes to the outputs. What it holds (credits, requests) has been returned. */
+void client_op_end(struct smb_client *client, struct client_op *op, enum smb_op_verdict verdict, uint32_t status);
+bool client_has_output_room(const struct smb_client *client);
+struct client_output *client_output_push(struct smb_client *client, enum smb_client_output_kind kind);
+/** Run what can run, as long as there is room for its outputs. */
+void client_pump(struct smb_client *client);
+
+/* ---------------------------------------------------------------------------------------------- requests (send.c) */
+
+/** The channel for the next request or window; NONE when none is usable. */
+uint32_t client_pick_channel(struct smb_client *client);
+/** Credits for `count` headers on op->channel. False: the operation waits, or `stalled` is set and it must end. */
+bool client_take_headers(struct smb_client *client, struct client_op *op, uint32_t count);
+/** Credits for a transfer into op->take. False as above. */
+bool client_take_io(struct smb_client *client, struct client_op *op, uint32_t bytes);
+/** Return what the operation took and did not use. */
+void client_return_credits(struct smb_client *client, struct client_op *op);
+/** Credits of a channel came: hand them to those who wait. */
+void client_credits_came(struct smb_client *client, uint32_t channel);
+/** A slot, or NONE: an ordinary operation leaves some to the core's own requests. */
+uint32_t client_request_take(struct smb_client *client, enum client_purpose purpose, uint32_t op);
+/** Assign MessageId and amounts; `io_charge` is what a READ paid, 0 = the ordinary way. */
+void client_request_send(struct smb_client *client, uint32_t slot, uint32_t channel, uint16_t io_charge);
+/** Send slots linked by `chain`, the first one given, as one PDU. */
+void client_chain_send(struct smb_client *client, uint32_t first, uint32_t channel);
+void client_request_release(struct smb_client *client, uint32_t slot);
+bool client_has_multi_credit(const struct smb_client *client);
+
+/* ------------------------------------------------------------------------------------------- messages (message.c) */
+
+struct smb_pdu client_encode_request(const struct smb_client *client, uint32_t first, uint8_t *buffer, uint32_t size);
+struct purpose_info {
+	uint16_t command;
+	uint8_t credit_class; /* enum smb_credit_class */
+	bool without_tree; /* CreditCharge 0, as requests without a tree have it in cifs */
+};
+const struct purpose_info *client_purpose_info(enum client_purpose purpose);
+
+/* ----------------------------------------------------------------------------------------- channels (channel.c) */
+
+enum channel_event {
+	CHANNEL_OPEN, /* the client wants it */
+	CHANNEL_UP, /* TCP connected */
+	CHANNEL_NEGOTIATED,
+	CHANNEL_MORE, /* SESSION_SETUP: STATUS_MORE_PROCESSING_REQUIRED */
+	CHANNEL_LOGGED_ON,
+	CHANNEL_REFUSED, /* an error answer, or one that does not fit */
+	CHANNEL_LOST, /* TCP failed or closed, or no answer for too long */
+	CHANNEL_SHUT, /* the client wants it no more */
+	CHANNEL_EVENTS,
+};
+/** Step the channel's state machine. An event that its state has no answer to brings the channel down. */
+void client_channel_step(struct smb_client *client, uint32_t channel, enum channel_event event);
+/** Give up a channel: its requests are lost, the host closes it. */
+void client_channel_drop(struct smb_client *client, uint32_t channel, enum smb_op_verdict verdict, uint32_t status);
+void client_channel_answer(struct smb_client *client, struct smb_request *request, const struct smb2_message *message);
+/** The interface for one more channel; NONE when no interface may take one. */
+uint32_t client_next_interface(struct smb_client *client);
+uint32_t client_channels_wanted(const struct smb_client *client);
+void client_interfaces_answer(struct smb_client *client, const struct smb2_message *message);
+
+/* ------------------------------------------------------------------------------------------ operations (script.c) */
+
+void client_script_run(struct smb_client *client, struct client_op *op);
+void client_script_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message);
+/** A request of the operation went down with its channel. */
+void client_script_lost(struct smb_client *client, uint32_t slot);
+
+/* ------------------------------------------------------------------------------------------------ READ (read.c) */
+
+void client_read_begin(struct smb_client *client, struct client_op *op);
+void client_read_run(struct smb_client *client, struct client_op *op);
+/** A READ's final answer; `message` NULL: it was lost with its channel. */
+void client_read_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message);
+/* transfer.c: pages read alone and uncached reads */
+void client_page_begin(struct smb_client *client, struct client_op *op, uint64_t page);
+void client_page_run(struct smb_client *client, struct client_op *op);
+void client_direct_run(struct smb_client *client, struct client_op *op);
+/** Give up a page or an uncached read that cannot go on; what is still on the wire is answered to nobody. */
+void client_transfer_abandon(struct smb_client *client, struct client_op *op);
+void client_transfer_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message);
+/** The data of an answer that fits the request; false: there is none, or it is not an answer to that. */
+bool client_read_data(const struct smb_request *request, const struct smb2_message *message, struct smb_slice *data);
+/** Bookkeeping when a READ is off the wire. */
+void client_read_ended(struct smb_client *client, const struct smb_request *request,
+		       const struct smb2_message *message);
+/** Status values after which cifs tries again (smb2maperror.c: EAGAIN). */
+bool client_status_means_again(uint32_t status);
+
+/* ------------------------------------------------------------------------------------- breaks and echoes (unasked.c) */
+
+void client_break_received(struct smb_client *client, const struct smb2_message *message);
+void client_break_answer(struct smb_client *client, uint32_t slot);
+/** Send acknowledgements that are due; false when no request slot was free. */
+bool client_breaks_send(struct smb_client *client);
+void client_timers_run(struct smb_client *client);
+uint64_t client_next_timer(const struct smb_client *client);
+
+#endif

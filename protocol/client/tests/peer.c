@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "protocol/client/tests/peer.h"
+
+#include "protocol/eras/policy.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SESSION_ID 0x1234
+#define FILE_ID 0x77
+#define ROOT_ID 0x11
+
+struct peer *peer_new_limits(const char *era, const char *mount, uint32_t page_bytes,
+			     const struct smb_client_limits *limits)
+{
+	struct smb_client_config config = { .page_bytes = page_bytes, .server = "10.0.0.1", .share = "s" };
+	struct peer *peer = calloc(1, sizeof(*peer));
+	struct smb_mount_report report;
+
+	for (uint32_t i = 0; i < 16; i++)
+		config.client_guid[i] = (uint8_t)(i + 1);
+	config.policy = smb_era_find(era)->policy;
+	cr_assert_eq(smb_mount_options_parse(mount, &config.policy, &config.mount, &report), SMB_MOUNT_OK, "%s",
+		     report.message);
+	peer->block_bytes = smb_client_size(limits);
+	peer->block = malloc(peer->block_bytes);
+	peer->client = smb_client_init(peer->block, limits, &config);
+	cr_assert_not_null(peer->client);
+	peer->max_read = 8388608;
+	peer->capabilities = SMB2_GLOBAL_CAP_DFS | SMB2_GLOBAL_CAP_LEASING | SMB2_GLOBAL_CAP_LARGE_MTU |
+			     SMB2_GLOBAL_CAP_MULTI_CHANNEL;
+	peer->file_bytes = UINT64_C(64) << 20;
+	peer->interfaces = 1;
+	peer->wake_ns = UINT64_MAX;
+	return peer;
+}
+
+struct peer *peer_new(const char *era, const char *mount, uint32_t page_bytes)
+{
+	return peer_new_limits(era, mount, page_bytes, &smb_client_limits_simulation);
+}
+
+void peer_free(struct peer *peer)
+{
+	free(peer->block);
+	free(peer);
+}
+
+/** After each call into the client: is it sound, and (move_block) does it live on at another address? */
+static void after_call(struct peer *peer)
+{
+	cr_assert(smb_client_is_valid(peer->client));
+	if (!peer->move_block)
+		return;
+	cr_assert_eq(smb_client_block_size(peer->client), peer->block_bytes);
+	uint8_t *other = malloc(peer->block_bytes);
+	memcpy(other, peer->block, peer->block_bytes);
+	memset(peer->block, 0xdb, peer->block_bytes);
+	free(peer->block);
+	peer->block = other;
+	peer->client = (struct smb_client *)other;
+}
+
+/* ------------------------------------------------------------------------------------------------------ answers */
+
+static void note_digest(struct peer *peer, const void *bytes, size_t length)
+{
+	const uint8_t *p = bytes;
+
+	for (size_t i = 0; i < length; i++)
+		peer->digest = (peer->digest ^ p[i]) * UINT64_C(0x100000001b3);
+}
+
+static void queue_pdu(struct peer *peer, uint32_t channel, const struct smb_pdu *pdu)
+{
+	struct peer_reply *reply = &peer->queue[(peer->queue_head + peer->queue_count) % PEER_QUEUE_MAX];
+
+	cr_assert_lt(peer->queue_count, PEER_QUEUE_MAX);
+	cr_assert_leq(pdu->length, sizeof(reply->bytes));
+	reply->channel = channel;
+	reply->length = pdu->length;
+	reply->payload = pdu->payload;
+	memcpy(reply->bytes, pdu->bytes, pdu->length);
+	peer->queue_count++;
+}
+
+static void queue_message(struct peer *peer, uint32_t channel, const struct smb2_message *message)
+{
+	uint8_t buffer[1024];
+	struct smb_pdu pdu;
+
+	cr_assert_eq(smb2_message_encode(message, buffer, sizeof(buffer), &pdu), SMB_WIRE_OK);
+	queue_pdu(peer, channel, &pdu);
+}
+
+static struct smb2_message reply_to(const struct peer_entry *entry, uint32_t status)
+{
+	struct smb2_message reply;
+
+	memset(&reply, 0, sizeof(reply));
+	reply.header = (struct smb2_header){
+		.credit_charge = entry->charge,
+		.status = status,
+		.command = entry->command,
+		.flags = SMB2_FLAGS_SERVER_TO_REDIR,
+		.message_id = entry->message_id,
+		.process_id = 0xfeff,
+		.tree_id = 5,
+		.session_id = SESSION_ID,
+	};
+	return reply;
+}
+
+static void give_credits(struct peer *peer, struct peer_entry *entry, struct smb2_message *reply, uint32_t granted)
+{
+	reply->header.credits = (uint16_t)granted;
+	entry->granted = (uint16_t)(entry->granted + granted);
+	peer->channels[entry->channel].credits += granted;
+	peer->channels[entry->channel].ids_end += granted;
+}
+
+static uint32_t grant_of(const struct peer *peer, const struct peer_entry *entry, uint32_t status)
+{
+	uint32_t charge = entry->charge ? entry->charge : 1;
+	uint32_t asked = entry->asked ? entry->asked : 1;
+	uint32_t granted = charge + asked - 1;
+
+	if (entry->command == SMB2_NEGOTIATE || (entry->command == SMB2_SESSION_SETUP && status))
+		granted = 1;
+	if (peer->grant_nothing)
+		return 0;
+	if (peer->grant_cap && granted > peer->grant_cap)
+		granted = peer->grant_cap;
+	return granted;
+}
+
+static void error_body(struct smb2_message *reply)
+{
+	reply->kind = SMB2_BODY_ERROR_RSP;
+	reply->body.error_rsp = (struct smb2_error_rsp){ 0 };
+}
+
+static void negotiate_reply(struct peer *peer, const struct smb2_message *request, struct smb2_message *reply)
+{
+	const struct smb2_negotiate_req *req = &request->body.negotiate_req;
+	static const uint8_t preauth[38] = { 1, 0, 32, 0, 1, 0 };
+	struct smb2_negotiate_rsp *rsp = &reply->body.negotiate_rsp;
+
+	reply->kind = SMB2_BODY_NEGOTIATE_RSP;
+	rsp->dialect = peer->dialect ? peer->dialect : req->dialects[req->dialect_count - 1];
+	rsp->security_mode = 1;
+	rsp->server_guid[3] = 9;
+	rsp->capabilities = peer->capabilities;
+	if (rsp->dialect == SMB2_DIALECT_202)
+		rsp->capabilities = SMB2_GLOBAL_CAP_DFS;
+	rsp->max_transact_size = rsp->max_read_size = rsp->max_write_size = peer->max_read;
+	if (rsp->dialect == SMB2_DIALECT_202)
+		rsp->max_transact_size = rsp->max_read_size = rsp->max_write_size = 65536;
+	if (rsp->dialect == SMB2_DIALECT_311) {
+		rsp->context_count = 1;
+		rsp->contexts[0] = (struct smb2_context){ .type = SMB2_PREAUTH_INTEGRITY_CAPABILITIES,
+							  .data = { preauth, sizeof(preauth) } };
+	}
+	peer->dialect = rsp->dialect;
+}
+
+static void ioctl_reply(struct peer *peer, const struct smb2_message *request, struct smb2_message *reply,
+			uint8_t *scratch, uint32_t size)
+{
+	struct smb2_network_interface list[16] = { 0 };
+	uint32_t code = request->body.ioctl_req.ctl_code;
+	uint32_t used = 0;
+
+	reply->kind = SMB2_BODY_IOCTL_RSP;
+	reply->body.ioctl_rsp.ctl_code = code;
+	reply->body.ioctl_rsp.file_id = SMB2_FILE_ID_RELATED;
+	if (code == FSCTL_QUERY_NETWORK_INTERFACE_INFO) {
+		for (uint32_t i = 0; i < peer->interfaces; i++)
+			list[i] = (struct smb2_network_interface){ .index = i + 1,
+								   .capability = 1,
+								   .link_speed_bps = 1000000000,
+								   .address = { 10, 0, 0, 1 } };
+		cr_assert_eq(smb2_interfaces_encode(list, peer->interfaces, scratch, size, &used), SMB_WIRE_OK);
+	} else if (code == FSCTL_VALIDATE_NEGOTIATE_INFO) {
+		memset(scratch, 0, 24);
+		memcpy(scratch, &peer->capabilities, 4);
+		scratch[7] = 9;
+		scratch[20] = 1;
+		memcpy(scratch + 22, &peer->dialect, 2);
+		used = 24;
+	} else {
+		reply->header.status = 0xc0000225; /* not found: no DFS */
+		error_body(reply);
+		return;
+	}
+	reply->body.ioctl_rsp.output = (struct smb_blob){ scratch, used };
+}
+
+static void create_reply(struct peer *peer, const struct smb2_message *request, struct smb2_message *reply)
+{
+	bool root = !request->body.create_req.name.length;
+
+	if (!root && peer->open_status) {
+		reply->header.status = peer->open_status;
+		error_body(reply);
+		return;
+	}
+	reply->kind = SMB2_BODY_CREATE_RSP;
+	reply->body.create_rsp.oplock_level = request->body.create_req.oplock_level;
+	reply->body.create_rsp.create_action = 1;
+	reply->body.create_rsp.end_of_file = root ? 0 : peer->file_bytes;
+	reply->body.create_rsp.file_id = (struct smb2_file_id){ root ? ROOT_ID : FILE_ID, root ? ROOT_ID : FILE_ID };
+}
+
+/** Data of the file at [offset, offset + length), or the error that reading there gives. */
+static void read_reply(struct peer *peer, const struct peer_entry *entry, struct smb2_message *reply)
+{
+	uint64_t left = entry->offset < peer->file_bytes ? peer->file_bytes - entry->offset : 0;
+	uint32_t length = entry->length < left ? entry->length : (uint32_t)left;
+
+	if (peer->read_failures) {
+		peer->read_failures--;
+		reply->header.status = peer->read_status;
+	} else if (!length) {
+		reply->header.status = STATUS_END_OF_FILE;
+	}
+	if (reply->header.status) {
+		error_body(reply);
+		return;
+	}
+	if (peer->short_bytes && length > peer->short_bytes)
+		length = peer->short_bytes;
+	reply->kind = SMB2_BODY_READ_RSP;
+	reply->body.read_rsp.data_length = length;
+	reply->body.read_rsp.payload = (struct smb_slice){ PEER_SOURCE, entry->offset, length };
+}
+
+static void body_of(struct peer *peer, const struct smb2_message *request, const struct peer_entry *entry,
+		    struct smb2_message *reply, uint8_t *scratch, uint32_t size)
+{
+	switch (request->header.command) {
+	case SMB2_NEGOTIATE:
+		negotiate_reply(peer, request, reply);
+		break;
+	case SMB2_SESSION_SETUP:
+		reply->kind = SMB2_BODY_SESSION_SETUP_RSP;
+		if (peer->refuse_channels & 1u << entry->channel)
+			reply->header.status = STATUS_ACCESS_DENIED;
+		else if (entry->message_id == 1)
+			reply->header.status = STATUS_MORE_PROCESSING_REQUIRED;
+		if (reply->header.status == STATUS_ACCESS_DENIED)
+			error_body(reply);
+		break;
+	case SMB2_TREE_CONNECT:
+		reply->kind = SMB2_BODY_TREE_CONNECT_RSP;
+		reply->body.tree_connect_rsp.share_type = 1;
+		break;
+	case SMB2_IOCTL:
+		ioctl_reply(peer, request, reply, scratch, size);
+		break;
+	case SMB2_CREATE:
+		create_reply(peer, request, reply);
+		break;
+	case SMB2_CLOSE:
+		reply->kind = SMB2_BODY_CLOSE_RSP;
+		break;
+	case SMB2_QUERY_INFO:
+		memset(scratch, 0, 24);
+		reply->kind = SMB2_BODY_BUFFER_RSP;
+		reply->body.buffer_rsp.buffer = (struct smb_blob){ scratch, 24 };
+		break;
+	case SMB2_OPLOCK_BREAK:
+		reply->kind = request->kind;
+		if (request->kind == SMB2_BODY_LEASE_BREAK_ACK)
+			reply->body.lease_break_ack = request->body.lease_break_ack;
+		else
+			reply->body.oplock_break = request->body.oplock_break;
+		break;
+	case SMB2_READ:
+		read_reply(peer, entry, reply);
+		break;
+	default:
+		reply->kind = SMB2_BODY_EMPTY;
+	}
+}
+
+static void interim_for(struct peer *peer, struct peer_entry *entry)
+{
+	struct smb2_message interim = reply_to(entry, STATUS_PENDING);
+
+	error_body(&interim);
+	interim.header.flags |= SMB2_FLAGS_ASYNC_COMMAND;
+	interim.header.async_id = entry->message_id + 1;
+	give_credits(peer, entry, &interim, grant_of(peer, entry, 0));
+	queue_message(peer, entry->channel, &interim);
+}
+
+void peer_answer_read(struct peer *peer, uint32_t held)
+{
+	struct peer_entry *entry = &peer->log[peer->held[held]];
+	struct smb2_message reply = reply_to(entry, STATUS_SUCCESS);
+
+	read_reply(peer, entry, &reply);
+	if (peer->read_interim) {
+		reply.header.flags |= SMB2_FLAGS_ASYNC_COMMAND;
+		reply.header.async_id = entry->message_id + 1;
+	} else {
+		give_credits(peer, entry, &reply, grant_of(peer, entry, reply.header.status));
+	}
+	queue_message(peer, entry->channel, &reply);
+}
+
+/* ------------------------------------------------------------------------------------------------ what is sent */
+
+static struct peer_entry *note(struct peer *peer, uint32_t index, const struct smb2_message *message)
+{
+	struct peer_entry *entry = &peer->log[peer->log_count++];
+	struct peer_channel *channel = &peer->channels[index];
+	uint16_t cost = message->header.credit_charge ? message->header.credit_charge : 1;
+
+	cr_assert_lt(peer->log_count, PEER_LOG_MAX);
+	*entry = (struct peer_entry){
+		.channel = index,
+		.command = message->header.command,
+		.charge = message->header.credit_charge,
+		.asked = message->header.credits,
+		.message_id = message->header.message_id,
+		.flags = message->header.flags,
+	};
+	if (entry->command == SMB2_READ) {
+		entry->offset = message->body.read_req.offset;
+		entry->length = message->body.read_req.length;
+		cr_assert_eq(entry->charge ? entry->charge : 1, smb2_credit_charge(0, entry->length));
+	} else if (entry->command == SMB2_IOCTL) {
+		entry->code = message->body.ioctl_req.ctl_code;
+	} else if (entry->command == SMB2_QUERY_INFO) {
+		entry->code = message->body.query_info_req.file_info_class;
+	} else if (entry->command == SMB2_CREATE) {
+		entry->code = message->body.create_req.desired_access;
+	}
+	/* C1, C2, C3: the lowest ids of the window, as many as the charge says. */
+	cr_assert(channel->open, "a PDU on a channel that is not open");
+	cr_assert_eq(entry->message_id, channel->next_id);
+	channel->next_id += cost;
+	cr_assert_leq(channel->next_id, channel->ids_end, "id %lu is beyond the window", (long)entry->message_id);
+	channel->credits -= cost;
+	entry->credits_left = channel->credits;
+	return entry;
+}
+
+static void answer(struct peer *peer, uint32_t channel, const struct smb_pdu *pdu)
+{
+	struct smb_chain_reader reader;
+	struct smb_chain_writer writer;
+	struct smb2_message request;
+	struct peer_entry *first = NULL;
+	uint8_t buffer[1024];
+	uint32_t granted = 0;
+
+	smb_chain_read(&reader, pdu);
+	smb_chain_begin(&writer, buffer, sizeof(buffer));
+	while (smb_chain_next(&reader, &request) == SMB_WIRE_OK) {
+		struct peer_entry *entry = note(peer, channel, &request);
+		struct smb2_message reply = reply_to(entry, STATUS_SUCCESS);
+		uint8_t scratch[600];
+
+		first = first ? first : entry;
+		first->chain++;
+		if (entry->command == SMB2_READ && peer->read_interim)
+			interim_for(peer, entry);
+		if (entry->command == SMB2_READ) {
+			peer->held[peer->held_count++] = (uint32_t)(entry - peer->log);
+			if (!peer->hold_reads)
+				peer_answer_read(peer, --peer->held_count);
+			return;
+		}
+		body_of(peer, &request, entry, &reply, scratch, sizeof(scratch));
+		granted += grant_of(peer, entry, reply.header.status);
+		if (!smb_chain_has_more(&reader))
+			give_credits(peer, entry, &reply, granted);
+		cr_assert_eq(smb_chain_append(&writer, &reply), SMB_WIRE_OK);
+	}
+	struct smb_pdu reply = smb_chain_finish(&writer);
+	queue_pdu(peer, channel, &reply);
+}
+
+static void open_channel(struct peer *peer, uint32_t channel)
+{
+	peer->channels[channel] = (struct peer_channel){ .open = true, .credits = 1, .ids_end = 1 };
+	peer->opened++;
+	smb_client_channel(peer->client, channel, SMB_CHANNEL_CONNECTED, peer->now_ns);
+}
+
+static void copy(struct peer *peer, const struct smb_client_output *output)
+{
+	if (output->data.source != PEER_SOURCE || output->data.offset != output->offset ||
+	    output->offset != peer->copy_next)
+		peer->wrong_copies++;
+	peer->copied_bytes += output->data.length;
+	peer->copy_next = output->offset + output->data.length;
+	smb_client_copied(peer->client, output->op, peer->now_ns);
+}
+
+static void take_output(struct peer *peer, const struct smb_client_output *output)
+{
+	switch (output->kind) {
+	case SMB_CLIENT_SEND:
+		note_digest(peer, output->pdu.bytes, output->pdu.length);
+		answer(peer, output->channel, &output->pdu);
+		break;
+	case SMB_CLIENT_OPEN_CHANNEL:
+		open_channel(peer, output->channel);
+		break;
+	case SMB_CLIENT_CLOSE_CHANNEL:
+		peer->channels[output->channel].open = false;
+		peer->closed++;
+		break;
+	case SMB_CLIENT_COPY:
+		copy(peer, output);
+		break;
+	case SMB_CLIENT_DONE:
+		peer->done_count++;
+		peer->done = *output;
+		break;
+	case SMB_CLIENT_WAKE:
+		peer->wake_ns = output->when_ns;
+		break;
+	case SMB_CLIENT_IDLE:
+		break;
+	}
+}
+
+void peer_drain(struct peer *peer)
+{
+	uint8_t buffer[SMB_CLIENT_PDU_MAX];
+	struct smb_client_output output;
+
+	do {
+		smb_client_next(peer->client, &output, buffer, sizeof(buffer));
+		note_digest(peer, &output.kind, sizeof(output.kind));
+		note_digest(peer, &output.channel, sizeof(output.channel));
+		take_output(peer, &output);
+		after_call(peer);
+	} while (output.kind != SMB_CLIENT_IDLE);
+}
+
+bool peer_deliver(struct peer *peer)
+{
+	struct peer_reply *reply = &peer->queue[peer->queue_head];
+	struct smb_pdu pdu = { reply->bytes, reply->length, reply->payload };
+
+	if (!peer->queue_count)
+		return false;
+	peer->queue_head = (peer->queue_head + 1) % PEER_QUEUE_MAX;
+	peer->queue_count--;
+	peer->now_ns += 1000;
+	if (peer->channels[reply->channel].open) {
+		cr_assert_eq(smb_client_receive(peer->client, reply->channel, &pdu, peer->now_ns), SMB_RECEIVE_OK);
+		after_call(peer);
+	}
+	peer_drain(peer);
+	return true;
+}
+
+void peer_run(struct peer *peer)
+{
+	peer_drain(peer);
+	while (peer_deliver(peer))
+		;
+}
+
+enum smb_receive_verdict peer_send(struct peer *peer, uint32_t channel, const struct smb2_message *message)
+{
+	uint8_t buffer[1024];
+	struct smb_pdu pdu;
+
+	cr_assert_eq(smb2_message_encode(message, buffer, sizeof(buffer), &pdu), SMB_WIRE_OK);
+	peer->channels[channel].credits += message->header.credits;
+	peer->channels[channel].ids_end += message->header.credits;
+	enum smb_receive_verdict verdict = smb_client_receive(peer->client, channel, &pdu, peer->now_ns);
+	after_call(peer);
+	peer_drain(peer);
+	return verdict;
+}
+
+void peer_fail_channel(struct peer *peer, uint32_t channel)
+{
+	peer->channels[channel].open = false;
+	smb_client_channel(peer->client, channel, SMB_CHANNEL_FAILED, peer->now_ns);
+	after_call(peer);
+	peer_drain(peer);
+}
+
+uint32_t peer_submit(struct peer *peer, const struct smb_op *op)
+{
+	uint32_t number = smb_client_submit(peer->client, op, peer->now_ns);
+
+	after_call(peer);
+	peer_drain(peer);
+	return number;
+}
+
+enum smb_op_verdict peer_do(struct peer *peer, const struct smb_op *op)
+{
+	uint32_t done = peer->done_count;
+
+	cr_assert_neq(peer_submit(peer, op), SMB_OP_NONE);
+	peer_run(peer);
+	cr_assert_eq(peer->done_count, done + 1, "the operation did not end");
+	return peer->done.verdict;
+}
+
+uint32_t peer_mount_and_open(struct peer *peer)
+{
+	struct smb_op mount = { .kind = SMB_OP_MOUNT };
+	struct smb_op open = { .kind = SMB_OP_OPEN, .name = "file" };
+
+	cr_assert_eq(peer_do(peer, &mount), SMB_OP_OK);
+	cr_assert_eq(peer_do(peer, &open), SMB_OP_OK);
+	return peer->done.file;
+}
+
+uint64_t peer_read_all(struct peer *peer, uint32_t file, uint64_t bytes)
+{
+	struct smb_op read = { .kind = SMB_OP_READ, .file = file, .length = bytes };
+
+	peer->copy_next = 0;
+	do {
+		cr_assert_eq(peer_do(peer, &read), SMB_OP_OK);
+		read.offset += peer->done.bytes;
+	} while (peer->done.bytes);
+	return read.offset;
+}
+
+uint32_t peer_reads(const struct peer *peer, uint32_t *list, uint32_t max)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < peer->log_count && count < max; i++) {
+		if (peer->log[i].command == SMB2_READ)
+			list[count++] = i;
+	}
+	return count;
+}
