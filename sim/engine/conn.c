@@ -123,13 +123,8 @@ static void stream_cut(struct sim_stream *stream)
 	struct sim_conn *conn = stream->conn;
 	struct sim_parcel *parcel;
 
-	for (size_t i = 0; i < stream->bursts.length; i++) {
-		const struct sim_burst *burst = ring_at(&stream->bursts, i);
-
-		if (stream->path->rate_bps)
-			stream->wire->backlog_bytes -= burst->bytes + burst->segments * stream->header_bytes;
-	}
 	ring_clear(&stream->bursts);
+	ring_clear(&stream->staged);
 	ring_clear(&stream->flights);
 	ring_clear(&stream->acks);
 	while ((parcel = ring_head(&stream->parcels))) {

@@ -18,7 +18,7 @@
 struct sim_wire {
 	sg_host_t from;
 	sg_host_t to;
-	uint64_t backlog_bytes; /* given to the wire by TCP and not yet serialised, headers included */
+	uint64_t busy_until_ns; /* when all that TCP has given to the wire so far will have left it */
 };
 
 struct sim_engine {
@@ -115,6 +115,7 @@ struct sim_stream {
 	struct ring parcels; /* not yet delivered */
 	size_t parcels_on_wire; /* how many of them have left whole */
 	struct ring bursts;
+	struct ring staged; /* struct sim_flight on the wire now */
 	struct ring flights;
 	struct ring acks; /* by when_ns */
 	uint64_t wire_end; /* positions: taken off the bursts, */

@@ -16,7 +16,7 @@
 #include <math.h>
 
 #define PIECE_BYTES (256 * 1024) /* arrivals of a long message come at least this often */
-#define PIECE_BYTES_LONG (1024 * 1024) /* serialised in one go when the delay line leaves time to cut it */
+#define PIECE_BYTES_QUEUED (1024 * 1024) /* the same while more messages wait behind it */
 #define BATCH_BYTES (64 * 1024) /* short bursts serialised together */
 
 static bool wire_is_limited(const struct sim_stream *stream)
@@ -39,19 +39,27 @@ static uint64_t wire_ns(const struct sim_stream *stream, uint64_t bytes)
 	return wire_is_limited(stream) ? (uint64_t)((double)bytes * 8e9 / (double)stream->path->rate_bps) : 0;
 }
 
-/* How long a segment handed to the network card at `stream`'s sending side now takes to the other end: it queues
- * behind everything that waits for the same wire. */
-static uint64_t transit_ns(const struct sim_stream *stream)
+/* How long a segment handed to the network card at `stream`'s sending side at `now_ns` takes to the other end: it
+ * queues behind everything that waits for the same wire. */
+static uint64_t transit_ns(const struct sim_stream *stream, uint64_t now_ns)
 {
-	return wire_ns(stream, stream->wire->backlog_bytes) + one_way_ns(stream);
+	uint64_t busy_until_ns = stream->wire->busy_until_ns;
+
+	return (busy_until_ns > now_ns ? busy_until_ns - now_ns : 0) + one_way_ns(stream);
+}
+
+static void occupy_wire(struct sim_stream *stream, uint64_t now_ns, uint64_t bytes)
+{
+	struct sim_wire *wire = stream->wire;
+
+	wire->busy_until_ns = MAX(wire->busy_until_ns, now_ns) + wire_ns(stream, bytes);
 }
 
 /* --- acknowledgements ------------------------------------------------------------------------------------------- */
 
 static void ring_sender(struct sim_stream *stream)
 {
-	if (stream->sender_bell.waiting)
-		sim_bell_ring(stream->engine, &stream->sender_bell);
+	sim_bell_ring(stream->engine, &stream->sender_bell);
 }
 
 static void ack_insert(struct sim_stream *stream, struct sim_ack ack)
@@ -79,7 +87,7 @@ static void ack_send(struct sim_stream *stream, uint64_t leaves_ns, uint64_t sen
 					    .segments = stream->rx.acked_segments,
 					    .window_edge = tcp_receiver_edge(&stream->rx),
 					    .spread_ns = spread_ns },
-				   .when_ns = leaves_ns + transit_ns(stream->back),
+				   .when_ns = leaves_ns + transit_ns(stream->back, leaves_ns),
 				   .sent_ns = sent_ns,
 			   });
 }
@@ -128,7 +136,8 @@ static uint64_t next_ack_ns(const struct sim_stream *stream)
 	if (!tcp_sender_unsent(&stream->tx))
 		return SIM_NEVER;
 	if (stream->rx.ack_deadline_ns != TCP_NEVER)
-		when_ns = MIN(when_ns, stream->rx.ack_deadline_ns + transit_ns(stream->back));
+		when_ns = MIN(when_ns,
+			      stream->rx.ack_deadline_ns + transit_ns(stream->back, stream->rx.ack_deadline_ns));
 	return when_ns;
 }
 
@@ -183,20 +192,22 @@ static void deliver(struct sim_stream *stream, const struct sim_flight *flight)
 		ack_send(stream, now_ns - spread_ns, flight->sent_ns, spread_ns);
 	else if (tcp_sender_unsent(&stream->tx))
 		ring_sender(stream); /* it has a deadline to wait for now */
+	stream->rx.rtt_ns = stream->tx.srtt_ns; /* the receiver measures the same from time stamps */
 	stream->pending_sent_ns = flight->sent_ns;
 }
 
-/* A window that was half closed or more and has doubled is worth a segment of its own (tcp_cleanup_rbuf). */
+/* The kernel acknowledges every other segment, each time with the window of that moment; a piece stands for many of
+ * them, so what the application takes is told at once while the sender has more to send. */
 void sim_stream_consumed(struct sim_stream *stream, uint64_t bytes)
 {
 	struct tcp_receiver *rx = &stream->rx;
 	uint64_t now_ns = sim_engine_now_ns(stream->engine);
-	uint64_t before = rx->edge - rx->arrived;
+	uint64_t told = rx->edge;
 
 	tcp_receiver_consumed(rx, now_ns, bytes);
-	if (2 * before > rx->window_clamp || sim_conn_is_cut(stream->conn))
+	if (sim_conn_is_cut(stream->conn) || !tcp_sender_unsent(&stream->tx))
 		return;
-	if (tcp_receiver_edge(rx) - rx->arrived >= MAX(2 * before, rx->mss_bytes))
+	if (tcp_receiver_edge(rx) >= told + 2 * rx->mss_bytes)
 		ack_send(stream, now_ns, now_ns, 0);
 }
 
@@ -257,6 +268,7 @@ static void lose(struct sim_stream *stream, uint64_t arrives_ns)
 		repair_ns += tcp_sender_rto_ns(&stream->tx);
 	stream->hole_until_ns = MAX(stream->hole_until_ns, arrives_ns + repair_ns);
 	stream->repair_bytes += wire_bytes(stream, stream->mss_bytes, 1);
+	occupy_wire(stream, sim_engine_now_ns(stream->engine), wire_bytes(stream, stream->mss_bytes, 1));
 	stream->retransmitted++;
 }
 
@@ -278,7 +290,7 @@ static void fly(struct sim_stream *stream, struct sim_flight flight, uint64_t en
 			lose(stream, arrives_ns);
 		ack_insert(stream, (struct sim_ack){
 					   .ack = { .position = flight.end, .segments = stream->wire_segments },
-					   .when_ns = arrives_ns + transit_ns(stream->back),
+					   .when_ns = arrives_ns + transit_ns(stream->back, arrives_ns),
 					   .sent_ns = flight.sent_ns,
 					   .lost = lost,
 				   });
@@ -286,16 +298,6 @@ static void fly(struct sim_stream *stream, struct sim_flight flight, uint64_t en
 	flight.due_ns = MAX(arrives_ns, stream->hole_until_ns);
 	stream->last_due_ns = arrives_ns;
 	*(struct sim_flight *)ring_push(&stream->flights) = flight;
-}
-
-/* The next piece ends with its burst, with the segment that completes a message, or after PIECE_BYTES. */
-static uint64_t piece_length(const struct sim_stream *stream, uint64_t most)
-{
-	uint64_t mss = stream->mss_bytes;
-	const struct sim_parcel *next = ring_at(&stream->parcels, stream->parcels_on_wire);
-	uint64_t message = (next->end - stream->wire_end + mss - 1) / mss * mss;
-
-	return MIN(most, MIN(message, MAX(PIECE_BYTES / mss / 2 * 2, 2) * mss));
 }
 
 static void note_parcels(struct sim_stream *stream)
@@ -309,102 +311,128 @@ static void note_parcels(struct sim_stream *stream)
 	}
 }
 
-/* A stretch of the card's queue that was on the wire in one go. */
-struct stretch {
-	uint64_t bytes;
-	uint64_t charged; /* with headers */
-	uint64_t from_ns;
-	uint64_t to_ns;
-	bool spread;
-};
+/* How much of a burst goes into what ends with the segment that completes a message `to_end` bytes ahead. */
+static uint64_t burst_part(const struct sim_stream *stream, const struct sim_burst *burst, uint64_t most,
+			   uint64_t to_end)
+{
+	uint64_t mss = stream->mss_bytes;
+	uint64_t part = MIN(burst->bytes, (to_end + mss - 1) / mss * mss);
 
-/* Take the next piece off the card's queue. */
+	return part <= most ? part : most / mss * mss;
+}
+
+static uint32_t part_segments(const struct sim_stream *stream, const struct sim_burst *burst, uint64_t part)
+{
+	return part == burst->bytes ? burst->segments : (uint32_t)(part / stream->mss_bytes);
+}
+
+/* Take the next piece off the card's queue: up to the end of a message, at most `most`. */
 static struct sim_flight take_piece(struct sim_stream *stream, uint64_t most)
 {
-	struct sim_burst *burst = ring_head(&stream->bursts);
-	struct sim_flight flight = { .sent_ns = burst->sent_ns };
+	const struct sim_parcel *next = ring_at(&stream->parcels, stream->parcels_on_wire);
+	struct sim_flight flight = { .end = stream->wire_end };
+	struct sim_burst *burst;
 
-	flight.bytes = piece_length(stream, MIN(most, burst->bytes));
-	flight.segments = flight.bytes == burst->bytes ? burst->segments : (uint32_t)(flight.bytes / stream->mss_bytes);
-	burst->bytes -= flight.bytes;
-	burst->segments -= flight.segments;
-	if (burst->bytes == 0)
-		ring_pop(&stream->bursts);
-	stream->wire_end += flight.bytes;
+	while (flight.end < next->end && (burst = ring_head(&stream->bursts))) {
+		uint64_t part = burst_part(stream, burst, most - flight.bytes, next->end - flight.end);
+
+		if (part == 0)
+			break;
+		flight.sent_ns = burst->sent_ns;
+		flight.segments += part_segments(stream, burst, part);
+		burst->segments -= part_segments(stream, burst, part);
+		burst->bytes -= part;
+		flight.bytes += part;
+		flight.end += part;
+		if (burst->bytes == 0)
+			ring_pop(&stream->bursts);
+	}
+	stream->wire_end = flight.end;
 	stream->wire_segments += flight.segments;
-	flight.end = stream->wire_end;
 	note_parcels(stream);
 	return flight;
 }
 
-static void cut(struct sim_stream *stream, const struct stretch *stretch)
+/* While the window is the limit: a 32nd of it where the wire idles part of the round trip, because there a coarse step
+ * costs throughput, else a quarter. */
+static uint64_t window_piece(const struct sim_stream *stream)
 {
-	double lasted_ns = (double)(stretch->to_ns - stretch->from_ns);
-	uint64_t left = stretch->bytes, done = 0;
-	uint64_t start_ns = stretch->from_ns;
+	uint64_t window = (uint64_t)tcp_sender_in_flight(&stream->tx) * stream->mss_bytes;
 
-	while (left) {
-		struct sim_flight flight = take_piece(stream, left);
-		uint64_t end_ns;
+	if (wire_ns(stream, window) > 2 * stream->path->rtt_ns)
+		return MAX(window / 4, BATCH_BYTES);
+	return MAX(window / 32, MIN(window / 8, BATCH_BYTES));
+}
 
-		left -= flight.bytes;
+/* The receiver works on a message while it arrives, so long ones come in pieces; not while more of them queue up, for
+ * then the receiver has the one before to work on. */
+static uint64_t piece_bytes(const struct sim_stream *stream)
+{
+	return stream->parcels.length - stream->parcels_on_wire > 1 ? PIECE_BYTES_QUEUED : PIECE_BYTES;
+}
+
+/* Take off the card's queue what is serialised in one go. The delay line can cut what is not longer than itself into
+ * its messages; else a message ends it. Returns the bytes to be charged. */
+static uint64_t stage(struct sim_stream *stream)
+{
+	uint64_t mss = stream->mss_bytes;
+	bool batch = wire_ns(stream, PIECE_BYTES_QUEUED) <= one_way_ns(stream);
+	uint64_t piece = MAX(piece_bytes(stream) / mss / 2 * 2, 2) * mss;
+	uint64_t most = batch ? MAX(PIECE_BYTES_QUEUED / mss / 2 * 2, 2) * mss : piece;
+	uint64_t bytes = 0, charged = 0;
+
+	if (!wire_is_limited(stream))
+		most = piece = UINT64_MAX;
+	else if (tcp_sender_unsent(&stream->tx))
+		most = MAX(MIN(most, window_piece(stream)) / mss / 2 * 2, 2) * mss;
+	while (stream->bursts.length && bytes < most) {
+		size_t messages = stream->parcels_on_wire;
+		struct sim_flight flight = take_piece(stream, MIN(most - bytes, piece));
+
+		if (!flight.bytes)
+			break;
+		*(struct sim_flight *)ring_push(&stream->staged) = flight;
+		bytes += flight.bytes;
+		charged += wire_bytes(stream, flight.bytes, flight.segments);
+		if (stream->parcels_on_wire > messages && (!batch || bytes >= BATCH_BYTES))
+			break;
+	}
+	return charged;
+}
+
+/* What was staged was on the wire from `from_ns` to `to_ns`. */
+static void launch(struct sim_stream *stream, uint64_t charged, uint64_t from_ns, uint64_t to_ns)
+{
+	bool spread = tcp_sender_unsent(&stream->tx) > 0 && to_ns > from_ns;
+	uint64_t start_ns = from_ns, done = 0;
+
+	while (stream->staged.length) {
+		struct sim_flight flight = *(struct sim_flight *)ring_head(&stream->staged);
+		uint64_t end_ns = to_ns;
+
+		ring_pop(&stream->staged);
 		done += wire_bytes(stream, flight.bytes, flight.segments);
-		end_ns = left ? stretch->from_ns + (uint64_t)(lasted_ns * (double)done / (double)stretch->charged)
-			      : stretch->to_ns;
+		if (done < charged)
+			end_ns = from_ns + (uint64_t)((double)(to_ns - from_ns) * (double)done / (double)charged);
 		flight.wire_ns = end_ns - start_ns;
-		flight.spread = stretch->spread;
+		flight.spread = spread;
 		fly(stream, flight, end_ns);
 		start_ns = end_ns;
 	}
 }
 
-/* How much to serialise in one go. */
-static uint64_t chunk_length(const struct sim_stream *stream, uint64_t *segments)
-{
-	uint64_t mss = stream->mss_bytes;
-	const struct sim_burst *burst = ring_head(&stream->bursts);
-	uint64_t most = wire_ns(stream, PIECE_BYTES_LONG) <= one_way_ns(stream) ? PIECE_BYTES_LONG : PIECE_BYTES;
-	uint64_t bytes = burst->bytes;
-
-	if (tcp_sender_unsent(&stream->tx))
-		most = MIN(most, tcp_sender_in_flight(&stream->tx) / 4 * mss);
-	most = MAX(most / mss / 2 * 2, 2) * mss;
-	*segments = burst->segments;
-	if (bytes > most) {
-		*segments = most / mss;
-		return most;
-	}
-	if (wire_ns(stream, BATCH_BYTES) > one_way_ns(stream))
-		return bytes;
-	for (size_t i = 1; i < stream->bursts.length; i++) {
-		burst = ring_at(&stream->bursts, i);
-		if (bytes + burst->bytes > BATCH_BYTES)
-			break;
-		bytes += burst->bytes;
-		*segments += burst->segments;
-	}
-	return bytes;
-}
-
 /* [blocks] */
 static void serialise(struct sim_stream *stream)
 {
-	struct stretch stretch = { .from_ns = sim_engine_now_ns(stream->engine) };
+	uint64_t from_ns = sim_engine_now_ns(stream->engine);
 	uint64_t repair_bytes = stream->repair_bytes;
-	uint64_t segments;
+	uint64_t charged = stage(stream);
 
-	stretch.spread = tcp_sender_unsent(&stream->tx) > 0;
-	stretch.bytes = chunk_length(stream, &segments);
-	stretch.charged = wire_bytes(stream, stretch.bytes, segments);
 	stream->repair_bytes = 0;
 	sim_engine_flush(stream->engine);
-	sg_host_sendto(stream->wire->from, stream->wire->to, (double)(stretch.charged + repair_bytes));
+	sg_host_sendto(stream->wire->from, stream->wire->to, (double)(charged + repair_bytes));
 	sim_engine_check_stop(stream->engine);
-	if (sim_conn_is_cut(stream->conn))
-		return;
-	stretch.to_ns = sim_engine_now_ns(stream->engine);
-	stream->wire->backlog_bytes -= stretch.charged;
-	cut(stream, &stretch);
+	launch(stream, charged, from_ns, sim_engine_now_ns(stream->engine));
 }
 
 /* --- sender ----------------------------------------------------------------------------------------------------- */
@@ -419,8 +447,7 @@ static bool commit(struct sim_stream *stream)
 	if (!burst.bytes)
 		return false;
 	piggyback(stream->back, now_ns);
-	if (wire_is_limited(stream))
-		stream->wire->backlog_bytes += wire_bytes(stream, burst.bytes, burst.segments);
+	occupy_wire(stream, now_ns, wire_bytes(stream, burst.bytes, burst.segments));
 	*(struct sim_burst *)ring_push(&stream->bursts) = burst;
 	return true;
 }
@@ -431,19 +458,19 @@ static void hand_over(struct sim_stream *stream)
 		return;
 	if (one_way_ns(stream) == 0)
 		deliver_due(stream, sim_engine_now_ns(stream->engine));
-	if (stream->flights.length && stream->delivery_bell.waiting)
+	if (stream->flights.length)
 		sim_bell_ring(stream->engine, &stream->delivery_bell);
 }
 
 /* Without a limit the wire takes no time, hence no thread. */
 static void pump_unlimited(struct sim_stream *stream)
 {
-	struct stretch stretch = { .charged = 1 };
+	uint64_t now_ns = sim_engine_now_ns(stream->engine);
 
-	stretch.from_ns = stretch.to_ns = sim_engine_now_ns(stream->engine);
 	while (stream->bursts.length) {
-		stretch.bytes = ((struct sim_burst *)ring_head(&stream->bursts))->bytes;
-		cut(stream, &stretch);
+		launch(stream, stage(stream), now_ns, now_ns);
+		if (stream->bursts.length)
+			continue;
 		hand_over(stream);
 		sim_stream_take_acks(stream);
 		commit(stream);
@@ -495,6 +522,7 @@ void sim_stream_init(struct sim_stream *stream, const struct tcp_config *sender,
 {
 	ring_init(&stream->parcels, sizeof(struct sim_parcel));
 	ring_init(&stream->bursts, sizeof(struct sim_burst));
+	ring_init(&stream->staged, sizeof(struct sim_flight));
 	ring_init(&stream->flights, sizeof(struct sim_flight));
 	ring_init(&stream->acks, sizeof(struct sim_ack));
 	tcp_receiver_init(&stream->rx, receiver, stream->path->rtt_ns);
@@ -508,6 +536,7 @@ void sim_stream_clear(struct sim_stream *stream)
 {
 	ring_clear(&stream->parcels);
 	ring_clear(&stream->bursts);
+	ring_clear(&stream->staged);
 	ring_clear(&stream->flights);
 	ring_clear(&stream->acks);
 	sim_bell_clear(&stream->sender_bell);
