@@ -233,6 +233,15 @@ static uint64_t model_reading_pages(uint32_t reader)
 	return pages;
 }
 
+static uint64_t model_first_page(uint32_t reader)
+{
+	uint64_t page = 0;
+
+	while (model[page].state != SMB_PAGE_READING || model[page].reader != reader)
+		page++;
+	return page;
+}
+
 /** One byte by the model: false when its page is not up to date. */
 static bool model_byte(uint64_t position, uint64_t *source, uint64_t *offset)
 {
@@ -324,6 +333,8 @@ static void random_operation(uint64_t *seed)
 	if (asked) {
 		struct smb_slice data = { next_random(seed, 3), start * page_bytes, (uint32_t)(asked * page_bytes) };
 
+		if (next_random(seed, 4)) /* mostly the file's own bytes, which join */
+			data = (struct smb_slice){ 1, model_first_page(which) * page_bytes, data.length };
 		if (next_random(seed, 2))
 			data.length = 1 + next_random(seed, data.length);
 		smb_page_cache_filled(&cache, runs, which, data);

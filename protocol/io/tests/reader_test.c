@@ -305,6 +305,15 @@ Test(reader, requests_are_counted_past_end_of_file)
 	cr_expect_eq(host_read(&file, 0, 0), 0);
 	cr_expect_eq(host_read(&file, 100, UINT64_MAX), 11900);
 	cr_expect_eq(file.read_count, 1);
+	/* Ten pages before the end a buffer larger than the limit opens a window, where ten pages would be a random read. */
+	open_file("6.1", 4096, 131072, 1010 * 4096);
+	host_read(&file, 1000 * 4096, MIB);
+	expect_read(0, 1000 * 4096, 40960);
+	cr_expect_eq(file.ra.start, 1000);
+	open_file("6.1", 4096, 131072, 1010 * 4096);
+	host_read(&file, 1000 * 4096, 40960);
+	expect_read(0, 1000 * 4096, 40960);
+	cr_expect_eq(file.ra.start, 0);
 }
 
 Test(reader, a_random_hint_reads_the_request_in_pieces_of_2_mib)
