@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "experiments/commands.h"
+#include "experiments/experiment.h"
+
+#include <stdio.h>
+
+/* report and merge: from stores to files, without simulating. */
+
+static int write_out(struct lab_store *store, const char *directory)
+{
+	GError *error = NULL;
+	guint missing = 0;
+	struct report_table *table = lab_experiment_table(store, &missing, &error);
+	int verdict;
+
+	if (!table)
+		return lab_fail(error);
+	if (missing)
+		fprintf(stderr, "%u of %u points are not computed yet\n", missing, missing + table->rows->len);
+	if (!lab_experiment_write(table, directory, &error)) {
+		report_table_free(table);
+		return lab_fail(error);
+	}
+	report_print_table(table, stdout);
+	printf("\nresults and report: %s/report.html\n", directory);
+	verdict = lab_experiment_verdict(table);
+	report_table_free(table);
+	return missing && !verdict ? 4 : verdict;
+}
+
+int lab_command_report(int argc, char **argv)
+{
+	GOptionEntry entries[] = { { NULL } };
+	const struct lab_usage usage = {
+		.arguments = "DIR",
+		.summary = "Writes results.csv, report.html and the plots of a finished run again, from its "
+			   "results.sqlite.",
+		.example = "smblab report out/rasize-azure",
+		.options = entries,
+		.least = 1,
+		.most = 1,
+	};
+	g_autoptr(lab_store) store = NULL;
+	GError *error = NULL;
+	int exit_code;
+
+	if (!lab_usage_parse(&usage, &argc, &argv, &exit_code))
+		return exit_code;
+	store = lab_store_open(argv[1], false, &error);
+	return store ? write_out(store, argv[1]) : lab_fail(error);
+}
+
+int lab_command_merge(int argc, char **argv)
+{
+	g_autofree char *out = NULL;
+	GOptionEntry entries[] = {
+		{ "out", 'o', 0, G_OPTION_ARG_FILENAME, &out, "join into DIR (default: the first one named)", "DIR" },
+		{ NULL },
+	};
+	const struct lab_usage usage = {
+		.arguments = "DIR...",
+		.summary = "Joins the shards of one run (smblab run --shard I/N) and writes results and report.\n"
+			   "The joined results.csv has the bytes that one undivided run would have written.",
+		.example = "smblab merge shard1 shard2 --out whole",
+		.options = entries,
+		.least = 1,
+		.most = 10000,
+	};
+	g_autoptr(lab_store) store = NULL;
+	GError *error = NULL;
+	int exit_code;
+
+	if (!lab_usage_parse(&usage, &argc, &argv, &exit_code))
+		return exit_code;
+	store = out ? lab_store_open_copy(out, argv[1], &error) : lab_store_open(argv[1], false, &error);
+	if (!store)
+		return lab_fail(error);
+	for (int i = 2; i < argc; i++)
+		if (!lab_store_merge(store, argv[i], &error))
+			return lab_fail(error);
+	return write_out(store, out ? out : argv[1]);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "experiments/commands.h"
+#include "experiments/version.h"
+
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	const char *tells;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{ "run", "simulate every point of a config; write results and report", lab_command_run },
+	{ "compare", "predicted against measured, fitted and held-out rows apart", lab_command_compare },
+	{ "calibrate", "fit parameters to some measured rows, judge them by the others", lab_command_calibrate },
+	{ "report", "write the results and the report of a run again", lab_command_report },
+	{ "merge", "join the shards of a run", lab_command_merge },
+	{ "list", "what exists: eras, policies, presets, profiles, rules, keys, ...", lab_command_list },
+};
+
+static void help(FILE *stream)
+{
+	fprintf(stream,
+		"Usage:\n  smblab COMMAND [OPTION...]\n\nPredicts and checks the performance of SMB3 clients.\n\n"
+		"Commands (smblab COMMAND --help explains each, with an example):\n");
+	for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+		fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].tells);
+	fprintf(stream, "  --version  program version and git revision\n\nExample:\n  smblab run quick.ini\n");
+}
+
+static int unknown(const char *word)
+{
+	const char *names[G_N_ELEMENTS(commands)];
+	const char *nearest;
+
+	for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+		names[i] = commands[i].name;
+	nearest = lab_nearest(word, names, G_N_ELEMENTS(names));
+	fprintf(stderr, "smblab: no command '%s'%s%s (smblab --help lists them)\n", word, nearest ? "; nearest: " : "",
+		nearest ? nearest : "");
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	g_autofree char *name = NULL;
+
+	setlocale(LC_ALL, "");
+	setlocale(LC_NUMERIC, "C");
+	if (argc < 2) {
+		help(stderr);
+		return 2;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		help(stdout);
+		return 0;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("smblab %s (git %s, model %.12s)\n", lab_version(), lab_git_revision(), lab_model_hash());
+		return 0;
+	}
+	for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
+		if (strcmp(commands[i].name, argv[1]))
+			continue;
+		name = g_strconcat("smblab ", argv[1], NULL);
+		g_set_prgname(name);
+		argv[1] = name;
+		return commands[i].run(argc - 1, argv + 1);
+	}
+	return unknown(argv[1]);
+}

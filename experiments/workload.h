@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef EXPERIMENTS_WORKLOAD_H
+#define EXPERIMENTS_WORKLOAD_H
+
+/**
+ * The commands people type, as read jobs: what dd, cat and fio would read from the share, call by call.
+ *
+ * Understood so far: reads. A command that would write, or an option that this cannot honour, is refused by name
+ * instead of being simulated as something else.
+ */
+
+#include "experiments/value.h"
+#include "sim/world/world.h"
+
+/** What a command's meaning depends on beside its words. */
+struct lab_surroundings {
+	const char *directory; /* where fio job files with relative names are */
+	const char *mountpoint; /* files below it are on the share; NULL: each file named is, in the share's root */
+	uint64_t file_bytes; /* size of the files; 0 = as large as the command needs */
+	uint64_t block_bytes; /* st_blksize of files on the share: what cat reads at a time, at least 128 KiB */
+	uint64_t seed; /* for random offsets */
+};
+
+/** `text`: one or more commands separated by ';'. LAB_ERROR_USAGE tells which command and which word. */
+bool lab_workload_parse(const char *text, const struct lab_surroundings *around, struct sim_workload *workload,
+			GError **error);
+/** dd's number syntax: 4096, 1M, 64K, 2b, 1MB, 3x512 (dd(1)). */
+bool lab_dd_number_parse(const char *text, uint64_t *number, GError **error);
+
+struct lab_workload_info {
+	const char *name;
+	const char *tells;
+	const char *example;
+};
+const struct lab_workload_info *lab_workload_commands(guint *count);
+
+/* One parser per command; argv[0] is the command, NULL-terminated. */
+typedef bool (*lab_workload_fn)(char **argv, const struct lab_surroundings *around, struct sim_workload *workload,
+				GError **error);
+bool lab_workload_dd(char **argv, const struct lab_surroundings *around, struct sim_workload *workload, GError **error);
+bool lab_workload_cat(char **argv, const struct lab_surroundings *around, struct sim_workload *workload,
+		      GError **error);
+bool lab_workload_fio(char **argv, const struct lab_surroundings *around, struct sim_workload *workload,
+		      GError **error);
+
+/** Append a job that reads `file`, a path as typed. */
+struct sim_read_job *lab_job_add(struct sim_workload *workload, const char *file, const struct lab_surroundings *around,
+				 GError **error);
+/** Settle the file's size: as given, or what `needed_bytes` says; 0 = the whole file, so a size must be given. */
+bool lab_job_size(struct sim_read_job *job, const struct lab_surroundings *around, uint64_t needed_bytes,
+		  GError **error);
+
+#endif
