@@ -72,15 +72,21 @@ static bool may_carry_payload(uint16_t command)
 	}
 }
 
+/* NEGOTIATE comes before the client knows. cifs (6.1 and 6.12, captures) leaves 0 in requests that have no tree, and no
+ * rule on payload forbids that (MS-SMB2 3.3.5.2.5). */
+static bool zero_is_fine(uint16_t command)
+{
+	return command == SMB2_NEGOTIATE || command == SMB2_SESSION_SETUP || command == SMB2_LOGOFF ||
+	       command == SMB2_ECHO;
+}
+
 void monitor_charge_check(struct smb_monitor *monitor, const struct monitor_channel *channel,
 			  const struct monitor_member *member)
 {
 	uint16_t charge = member->header->credit_charge;
 	uint16_t command = member->header->command;
 
-	/* The client cannot know yet (NEGOTIATE); cifs leaves 0 in SESSION_SETUP, which no payload rule forbids. */
-	bool zero_is_fine = command == SMB2_NEGOTIATE || command == SMB2_SESSION_SETUP;
-	if (zero_is_fine && charge <= 1)
+	if (zero_is_fine(command) && charge <= 1)
 		return;
 	if (!channel->multi_credit && charge > 0) {
 		monitor_report(monitor, SMB_RULE_C4, "CreditCharge %u without multi-credit, 0 is required", charge);
