@@ -74,6 +74,11 @@ struct smb_monitor *smb_monitor_init(void *block, const struct smb_monitor_limit
 	return monitor;
 }
 
+void smb_monitor_set_expect(struct smb_monitor *monitor, const struct smb_monitor_expect *expect)
+{
+	monitor->expect = *expect;
+}
+
 bool smb_monitor_is_valid(const struct smb_monitor *monitor)
 {
 	struct smb_monitor layout;
