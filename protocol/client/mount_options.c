@@ -338,14 +338,13 @@ static enum smb_mount_verdict parse_item(struct parser *parser, struct smb_mount
 		return SMB_MOUNT_OK;
 	}
 	option = smb_mount_item_find(item);
-	if (!option)
-		verdict = refuse_unknown(parser, item, SMB_MOUNT_UNKNOWN_OPTION);
-	else if (!kernel_knows(parser, option->id))
-		verdict = refuse_unknown(parser, item, SMB_MOUNT_CONFLICT);
-	else
+	if (option && kernel_knows(parser, option->id)) {
 		verdict = smb_mount_item_check(option, item, parser->report);
-	if (verdict == SMB_MOUNT_OK)
-		return apply(parser, option, item);
+		if (verdict == SMB_MOUNT_OK)
+			return apply(parser, option, item);
+	} else {
+		verdict = refuse_unknown(parser, item, option ? SMB_MOUNT_CONFLICT : SMB_MOUNT_UNKNOWN_OPTION);
+	}
 	if (!parser->sloppy)
 		return verdict;
 	parser->report->message[0] = '\0';

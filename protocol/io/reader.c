@@ -164,18 +164,23 @@ static struct smb_reader_action step_copy(struct smb_reader *reader, const struc
 	return action;
 }
 
+/** The file may have become shorter or longer since the last step; the kernel looks at its size each time too. */
+static void cut_at_end_of_file(struct smb_reader *reader, uint64_t file_bytes)
+{
+	uint64_t end = reader->wanted_end < file_bytes ? reader->wanted_end : file_bytes;
+
+	reader->end = end > reader->position ? end : reader->position;
+}
+
 void smb_reader_begin(struct smb_reader *reader, const struct smb_read_view *view, uint64_t offset, uint64_t length)
 {
-	uint64_t wanted_end = length < UINT64_MAX - offset ? offset + length : UINT64_MAX;
-	uint64_t end = wanted_end < view->file_bytes ? wanted_end : view->file_bytes;
-
 	*reader = (struct smb_reader){
 		.position = offset,
 		.begin = offset,
-		.end = end > offset ? end : offset,
-		.wanted_end = wanted_end,
+		.wanted_end = length < UINT64_MAX - offset ? offset + length : UINT64_MAX,
 		.window = { .mark = NO_PAGE },
 	};
+	cut_at_end_of_file(reader, view->file_bytes);
 	view->ra->io_pages = view->policy->readahead_oversize_bytes / view->cache->page_bytes;
 }
 
@@ -187,6 +192,7 @@ struct smb_reader_action smb_reader_step(struct smb_reader *reader, const struct
 
 	if (take_stretch(reader, view, &action.window))
 		return action;
+	cut_at_end_of_file(reader, view->file_bytes);
 	if (reader->position >= reader->end)
 		return (struct smb_reader_action){ .step = SMB_READER_DONE };
 	page = reader->position / view->cache->page_bytes;
@@ -242,5 +248,5 @@ bool smb_readpages_allowed(const struct smb_policy *policy, uint32_t max_buf, ui
 bool smb_reader_is_valid(const struct smb_reader *reader)
 {
 	return reader->begin <= reader->position && reader->position <= reader->end &&
-	       (reader->end <= reader->wanted_end || reader->end == reader->begin);
+	       (reader->end <= reader->wanted_end || reader->end == reader->position);
 }

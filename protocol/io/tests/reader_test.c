@@ -316,6 +316,25 @@ Test(reader, requests_are_counted_past_end_of_file)
 	cr_expect_eq(file.ra.start, 0);
 }
 
+Test(reader, a_file_that_changes_size_ends_the_call_where_it_ends_now)
+{
+	struct smb_reader reader;
+
+	open_file("6.1", 4096, 65536, MIB);
+	smb_reader_begin(&reader, &file.view, 0, MIB);
+	while (reader.position < 100000)
+		cr_assert(host_act(&file, &reader));
+	file.view.file_bytes = 50000;
+	cr_expect_not(host_act(&file, &reader));
+	open_file("6.1", 4096, 65536, 100000);
+	smb_reader_begin(&reader, &file.view, 0, MIB);
+	cr_assert(host_act(&file, &reader));
+	file.view.file_bytes = file.setup.file_bytes = 200000;
+	while (host_act(&file, &reader))
+		;
+	cr_expect_eq(file.copied, 200000);
+}
+
 Test(reader, a_random_hint_reads_the_request_in_pieces_of_2_mib)
 {
 	open_file("6.1", 4096, 4194304, 64 * MIB);
