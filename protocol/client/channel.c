@@ -148,21 +148,34 @@ static void release_waiters(struct smb_client *client, uint32_t i)
 	}
 }
 
+/** In the order sent, so that what happens does not depend on slot numbers. */
+static uint32_t oldest_request(const struct smb_client *client, uint32_t i)
+{
+	uint32_t oldest = NONE;
+
+	for (uint32_t slot = 0; slot < client->requests.size; slot++) {
+		const struct smb_request *request = client_request_at(client, slot);
+
+		if (request->state != SMB_REQUEST_SENT || request->channel != i)
+			continue;
+		if (oldest == NONE || request->message_id < client_request_at(client, oldest)->message_id)
+			oldest = slot;
+	}
+	return oldest;
+}
+
 static void enter_down(struct smb_client *client, uint32_t i)
 {
 	struct client_channel *channel = client_channel_at(client, i);
+	uint32_t slot;
 
 	forget_outputs(client, i);
 	smb_credits_restart(&channel->credits);
 	channel->next_echo_ns = NEVER;
 	client->timers_changed = true;
 	release_waiters(client, i);
-	for (uint32_t slot = 0; slot < client->requests.size; slot++) {
-		const struct smb_request *request = client_request_at(client, slot);
-
-		if (request->state == SMB_REQUEST_SENT && request->channel == i)
-			lose_request(client, slot);
-	}
+	while ((slot = oldest_request(client, i)) != NONE)
+		lose_request(client, slot);
 	wake_mount(client);
 }
 

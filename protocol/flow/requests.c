@@ -12,19 +12,21 @@ uint32_t smb_requests_buckets(uint32_t size)
 	return buckets;
 }
 
-/** Ids of 1 MiB READs are multiples of 16 apart: the product spreads them over all buckets. */
+/** Ids of 1 MiB READs are multiples of 16 apart: the top bits of the product spread them over all buckets. */
 static uint32_t bucket_of(const struct smb_requests *table, uint32_t channel, uint64_t message_id)
 {
 	uint64_t key = (message_id + ((uint64_t)channel << 56)) * UINT64_C(0x9e3779b97f4a7c15);
 
-	return (uint32_t)(key >> 32) & table->bucket_mask;
+	return (uint32_t)(key >> table->bucket_shift);
 }
 
 void smb_requests_init(struct smb_requests *table, struct smb_request_arrays arrays, uint32_t size)
 {
 	uint32_t buckets = smb_requests_buckets(size);
 
-	*table = (struct smb_requests){ .size = size, .bucket_mask = buckets - 1 };
+	*table = (struct smb_requests){ .size = size, .bucket_shift = 64 };
+	for (uint32_t n = buckets; n > 1; n /= 2)
+		table->bucket_shift--;
 	for (uint32_t i = 0; i < buckets; i++)
 		arrays.buckets[i] = SMB_REQUEST_NONE;
 	for (uint32_t i = 0; i < size; i++)

@@ -52,7 +52,7 @@ struct smb_requests {
 	uint32_t taken;
 	uint32_t sent;
 	uint32_t free_head;
-	uint32_t bucket_mask; /* buckets - 1 */
+	uint32_t bucket_shift; /* 64 - log2(buckets) */
 };
 
 struct smb_request_arrays {

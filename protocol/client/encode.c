@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The state in canonical form: two blocks that behave the same from now on give the same bytes.
+ *
+ * Left out: what was configured, statistics, slot numbers (requests are numbered by channel and MessageId), where the
+ * window of MessageIds and the clock stand (ids and times are relative to it), unused slots.
+ */
+#include "protocol/client/state.h"
+
+#include <string.h>
+
+struct encoder {
+	const struct smb_client *client;
+	uint8_t *buffer;
+	size_t size;
+	size_t used; /* may pass size: then the answer is 0 */
+};
+
+static void put(struct encoder *encoder, uint64_t value, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++, encoder->used++) {
+		if (encoder->used < encoder->size)
+			encoder->buffer[encoder->used] = (uint8_t)(value >> (8 * i));
+	}
+}
+
+static void put8(struct encoder *encoder, uint64_t value)
+{
+	put(encoder, value, 1);
+}
+
+static void put32(struct encoder *encoder, uint64_t value)
+{
+	put(encoder, value, 4);
+}
+
+static void put64(struct encoder *encoder, uint64_t value)
+{
+	put(encoder, value, 8);
+}
+
+static void put_bytes(struct encoder *encoder, const void *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		put8(encoder, ((const uint8_t *)bytes)[i]);
+}
+
+static void put_slice(struct encoder *encoder, struct smb_slice slice)
+{
+	put32(encoder, slice.length);
+	if (!slice.length)
+		return;
+	put64(encoder, slice.source);
+	put64(encoder, slice.offset);
+}
+
+static void put_time(struct encoder *encoder, uint64_t when_ns)
+{
+	put64(encoder, when_ns == NEVER ? NEVER : when_ns - encoder->client->now_ns);
+}
+
+static bool comes_before(const struct smb_request *a, const struct smb_request *b)
+{
+	if (a->state != b->state)
+		return a->state > b->state; /* SENT first */
+	if (a->channel != b->channel)
+		return a->channel < b->channel;
+	if (a->message_id != b->message_id)
+		return a->message_id < b->message_id;
+	return a->op < b->op;
+}
+
+/** The request's canonical number: how many come before it. */
+static uint32_t rank_of(const struct smb_client *client, uint32_t slot)
+{
+	const struct smb_request *request;
+	uint32_t rank = 0;
+
+	if (slot == NONE)
+		return NONE;
+	request = client_request_at(client, slot);
+	for (uint32_t i = 0; i < client->requests.size; i++) {
+		const struct smb_request *other = client_request_at(client, i);
+
+		if (i != slot && other->state != SMB_REQUEST_FREE && comes_before(other, request))
+			rank++;
+	}
+	return rank;
+}
+
+static void put_list(struct encoder *encoder, struct client_list list)
+{
+	for (uint32_t op = list.head; op != NONE; op = client_op_at(encoder->client, op)->link)
+		put32(encoder, op);
+	put32(encoder, NONE);
+}
+
+static void put_credits(struct encoder *encoder, const struct smb_credits *credits)
+{
+	put32(encoder, (uint32_t)credits->ordinary);
+	put32(encoder, (uint32_t)credits->echo);
+	put32(encoder, (uint32_t)credits->oplock);
+	put32(encoder, credits->in_flight);
+	put8(encoder, credits->echoes);
+	put8(encoder, credits->oplocks);
+}
+
+static void put_channel(struct encoder *encoder, const struct client_channel *channel)
+{
+	put8(encoder, channel->state);
+	if (channel->state == CHANNEL_UNUSED)
+		return;
+	put32(encoder, channel->interface);
+	put_credits(encoder, &channel->credits);
+	put8(encoder, channel->window.next > 0);
+	put_list(encoder, channel->waiters);
+	put_time(encoder, channel->next_echo_ns);
+	put64(encoder, encoder->client->now_ns - channel->last_response_ns);
+	put8(encoder, channel->verdict);
+	put32(encoder, channel->status);
+}
+
+static void put_request(struct encoder *encoder, const struct smb_request *request)
+{
+	const struct smb_client *client = encoder->client;
+
+	put8(encoder, request->state);
+	put8(encoder, request->purpose);
+	put32(encoder, request->op);
+	put32(encoder, request->file);
+	put64(encoder, request->offset);
+	put32(encoder, request->length);
+	put32(encoder, rank_of(client, request->chain));
+	put_list(encoder, (struct client_list){ request->waiters_head, request->waiters_tail });
+	if (request->state == SMB_REQUEST_SENT) {
+		put32(encoder, request->channel);
+		put64(encoder, client_channel_at(client, request->channel)->window.next - request->message_id);
+		put8(encoder, request->async_id != 0);
+		put32(encoder, request->charge);
+		return;
+	}
+	put32(encoder, request->status);
+	put_slice(encoder, (struct smb_slice){ request->data_source, request->data_offset, request->data_length });
+}
+
+static void put_requests(struct encoder *encoder)
+{
+	const struct smb_client *client = encoder->client;
+
+	put32(encoder, client->requests.taken);
+	for (uint32_t rank = 0; rank < client->requests.taken; rank++) {
+		for (uint32_t slot = 0; slot < client->requests.size; slot++) {
+			const struct smb_request *request = client_request_at(client, slot);
+
+			if (request->state != SMB_REQUEST_FREE && rank_of(client, slot) == rank)
+				put_request(encoder, request);
+		}
+	}
+}
+
+static void put_flow(struct encoder *encoder, const struct client_op *op)
+{
+	put32(encoder, op->channel);
+	put8(encoder, op->headers_taken);
+	put8(encoder, op->io_taken);
+	put8(encoder, op->stalled);
+	put8(encoder, op->failed);
+	put8(encoder, op->lost);
+	if (op->wait == OP_CREDITS || op->headers_taken || op->io_taken) {
+		put8(encoder, op->need);
+		put32(encoder, op->need_headers);
+		put32(encoder, op->need_bytes);
+	}
+	if (op->io_taken) {
+		put32(encoder, op->take.bytes);
+		put32(encoder, op->take.credits);
+	}
+	put32(encoder, op->outstanding);
+}
+
+static void put_read(struct encoder *encoder, const struct client_op *op)
+{
+	const struct smb_reader *reader = &op->reader;
+	const struct op_transfer *transfer = &op->transfer;
+
+	put64(encoder, reader->position);
+	put64(encoder, reader->end);
+	put64(encoder, reader->wanted_end);
+	put8(encoder, reader->waited);
+	put8(encoder, reader->single);
+	put64(encoder, reader->window.start);
+	put32(encoder, reader->window.pages);
+	put64(encoder, reader->window.mark);
+	put64(encoder, op->window.start);
+	put64(encoder, op->window.end);
+	put64(encoder, op->window.mark);
+	put8(encoder, op->window.issued > 0);
+	put32(encoder, rank_of(encoder->client, op->window.wait_for));
+	put64(encoder, transfer->position);
+	put64(encoder, transfer->end);
+	put32(encoder, rank_of(encoder->client, transfer->head));
+	put_slice(encoder, transfer->data);
+	put8(encoder, transfer->at_end);
+	put64(encoder, op->offset);
+	put64(encoder, op->length);
+}
+
+static void put_op(struct encoder *encoder, const struct client_op *op)
+{
+	put8(encoder, op->wait);
+	if (op->wait == OP_FREE)
+		return;
+	put8(encoder, op->kind);
+	put_flow(encoder, op);
+	put32(encoder, op->step);
+	put32(encoder, op->tries);
+	put32(encoder, op->status);
+	put64(encoder, op->handle.persistent);
+	put64(encoder, op->handle.volatile_id);
+	put32(encoder, op->file);
+	put8(encoder, op->verdict);
+	put64(encoder, op->bytes);
+	if (op->kind == SMB_OP_READ)
+		put_read(encoder, op);
+	put_bytes(encoder, op->name, strlen(op->name) + 1);
+}
+
+static void put_run(struct encoder *encoder, const struct smb_page_run *run)
+{
+	put64(encoder, run->start);
+	put64(encoder, run->pages);
+	put8(encoder, run->state);
+	if (run->state == SMB_PAGE_READING) {
+		put32(encoder, rank_of(encoder->client, run->reader));
+		return;
+	}
+	put64(encoder, run->source);
+	put64(encoder, run->source_offset);
+	put32(encoder, run->zero_tail);
+}
+
+static void put_marks(struct encoder *encoder, const struct smb_page_cache *cache)
+{
+	for (uint32_t i = 0; i < SMB_PAGE_MARKS_MAX; i++)
+		put64(encoder, cache->marks[(cache->next_mark + i) % SMB_PAGE_MARKS_MAX]);
+}
+
+static void put_file(struct encoder *encoder, uint32_t i)
+{
+	const struct client_file *file = client_file_at(encoder->client, i);
+	const struct smb_page_run *runs = client_runs_of(encoder->client, i);
+
+	put8(encoder, file->state);
+	if (file->state == FILE_FREE)
+		return;
+	put64(encoder, file->id.persistent);
+	put64(encoder, file->id.volatile_id);
+	put64(encoder, file->bytes);
+	put_bytes(encoder, file->lease_key, sizeof(file->lease_key));
+	put32(encoder, file->lease_state);
+	put8(encoder, file->oplock_level);
+	put8(encoder, file->random_hint);
+	put8(encoder, file->break_pending);
+	if (file->state == FILE_OPENING)
+		return;
+	put64(encoder, file->ra.start);
+	put32(encoder, file->ra.size);
+	put32(encoder, file->ra.async_size);
+	put64(encoder, file->ra.prev_page);
+	put32(encoder, file->ra.extra_requests);
+	put64(encoder, file->cache.newest);
+	put_marks(encoder, &file->cache);
+	put32(encoder, file->cache.run_count);
+	for (uint32_t n = 0; n < file->cache.run_count; n++)
+		put_run(encoder, &runs[n]);
+}
+
+static void put_session(struct encoder *encoder, const struct client_session *session)
+{
+	put32(encoder, session->dialect);
+	put32(encoder, session->capabilities);
+	put64(encoder, session->session_id);
+	put32(encoder, session->tree_ipc);
+	put32(encoder, session->tree_share);
+	put32(encoder, session->max_transact);
+	put32(encoder, session->max_read);
+	put32(encoder, session->max_write);
+	put8(encoder, session->mounted);
+	put8(encoder, session->low_resources);
+	put32(encoder, session->interface_count);
+	for (uint32_t i = 0; i < session->interface_count; i++) {
+		put64(encoder, session->interfaces[i].info.link_speed_bps);
+		put32(encoder, session->interfaces[i].info.capability);
+		put32(encoder, session->interfaces[i].channels);
+		put32(encoder, session->interfaces[i].round);
+	}
+}
+
+static void put_output(struct encoder *encoder, const struct client_output *output)
+{
+	put8(encoder, output->kind);
+	put32(encoder, output->channel);
+	put32(encoder, output->interface);
+	put32(encoder, output->op);
+	put32(encoder, rank_of(encoder->client, output->request));
+	put_slice(encoder, output->data);
+	if (output->kind == SMB_CLIENT_WAKE)
+		put_time(encoder, output->offset);
+	else
+		put64(encoder, output->offset);
+}
+
+#define PICKS_REPEAT                                                                                                   \
+	720720 /* the least common multiple of 1 to 16: so many picks later every count of channels agrees */
+
+size_t smb_client_encode(const struct smb_client *client, uint8_t *buffer, size_t size)
+{
+	struct encoder encoder = { client, buffer, size, 0 };
+
+	put_session(&encoder, &client->session);
+	put32(&encoder, client->mount_op);
+	put32(&encoder, client->picker.sequence % PICKS_REPEAT);
+	put32(&encoder, client->leases);
+	put_time(&encoder, client->wake_ns);
+	put8(&encoder, client->timers_changed);
+	put_list(&encoder, client->runnable);
+	put_list(&encoder, client->for_room);
+	for (uint32_t i = 0; i < client->limits.channels; i++)
+		put_channel(&encoder, client_channel_at(client, i));
+	put_requests(&encoder);
+	for (uint32_t i = 0; i < client->limits.ops; i++)
+		put_op(&encoder, client_op_at(client, i));
+	for (uint32_t i = 0; i < client->limits.files; i++)
+		put_file(&encoder, i);
+	put32(&encoder, client->outputs_count);
+	for (uint32_t i = 0; i < client->outputs_count; i++)
+		put_output(&encoder, &client_outputs(client)[(client->outputs_head + i) % client->limits.outputs]);
+	return encoder.used <= size ? encoder.used : 0;
+}
