@@ -17,6 +17,11 @@ static uint32_t find(const struct smb_page_cache *cache, const struct smb_page_r
 	uint32_t low = 0;
 	uint32_t high = cache->run_count;
 
+	/* A sequential reader's page is in one of the first runs; what lies behind are the READs under way. */
+	for (; low < 3 && low < high; low++) {
+		if (run_end(&runs[low]) > page)
+			return low;
+	}
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
