@@ -12,11 +12,13 @@ uint32_t smb_requests_buckets(uint32_t size)
 	return buckets;
 }
 
-/** Ids of 1 MiB READs are multiples of 16 apart: the top bits of the product spread them over all buckets. */
+/** Ids of 1 MiB READs are multiples of 16 apart, which one multiplication would gather in few buckets. */
 static uint32_t bucket_of(const struct smb_requests *table, uint32_t channel, uint64_t message_id)
 {
 	uint64_t key = (message_id + ((uint64_t)channel << 56)) * UINT64_C(0x9e3779b97f4a7c15);
 
+	key ^= key >> 32;
+	key *= UINT64_C(0xbf58476d1ce4e5b9);
 	return (uint32_t)(key >> table->bucket_shift);
 }
 
