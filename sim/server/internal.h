@@ -26,6 +26,7 @@
 #define STATUS_BUFFER_TOO_SMALL 0xc0000023u
 #define STATUS_CANNOT_DELETE 0xc0000121u
 #define STATUS_NOT_FOUND 0xc0000225u
+#define STATUS_NOT_A_REPARSE_POINT 0xc0000275u
 
 /** An error, as opposed to success and warnings (MS-ERREF 2.3). */
 static inline bool status_is_error(uint32_t status)

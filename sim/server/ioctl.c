@@ -7,6 +7,8 @@
 
 #define FSCTL_DFS_GET_REFERRALS 0x00060194u
 #define FSCTL_DFS_GET_REFERRALS_EX 0x000601b0u
+#define FSCTL_SET_REPARSE_POINT 0x000900a4u
+#define FSCTL_GET_REPARSE_POINT 0x000900a8u
 #define FLAG_IS_FSCTL 1u
 #define INTERFACE_BYTES 152u
 
@@ -90,10 +92,26 @@ static uint32_t validate_negotiate(struct server_call *call)
 	return answer(call, bytes, 24);
 }
 
+/* No control code is served on files; Samba 4.17 has no reparse points and says so. */
+static uint32_t ioctl_on_file(struct server_call *call)
+{
+	const struct smb2_ioctl_req *request = &call->request->body.ioctl_req;
+	bool is_related = call->request->header.flags & SMB2_FLAGS_RELATED_OPERATIONS;
+
+	if (is_related && status_is_error(call->create_status))
+		return call->create_status;
+	if (call->handle == SERVER_NONE)
+		call->handle = server_handle_find(call->server, call->session, request->file_id);
+	if (call->handle == SERVER_NONE)
+		return STATUS_FILE_CLOSED;
+	if (request->ctl_code == FSCTL_SET_REPARSE_POINT || request->ctl_code == FSCTL_GET_REPARSE_POINT)
+		return STATUS_NOT_A_REPARSE_POINT;
+	return STATUS_INVALID_DEVICE_REQUEST;
+}
+
 uint32_t server_ioctl(struct server_call *call)
 {
 	const struct smb2_ioctl_req *request = &call->request->body.ioctl_req;
-	struct smb2_file_id none = SMB2_FILE_ID_RELATED;
 
 	if (request->flags != FLAG_IS_FSCTL)
 		return STATUS_NOT_SUPPORTED;
@@ -110,10 +128,5 @@ uint32_t server_ioctl(struct server_call *call)
 	default:
 		break;
 	}
-	/* All others work on a file. */
-	if (status_is_error(call->create_status) && (call->request->header.flags & SMB2_FLAGS_RELATED_OPERATIONS))
-		return call->create_status;
-	if (call->handle == SERVER_NONE && memcmp(&request->file_id, &none, sizeof(none)) != 0)
-		call->handle = server_handle_find(call->server, call->session, request->file_id);
-	return call->handle == SERVER_NONE ? STATUS_FILE_CLOSED : STATUS_INVALID_DEVICE_REQUEST;
+	return ioctl_on_file(call);
 }

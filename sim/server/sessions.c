@@ -4,17 +4,7 @@
 
 #include "sim/server/bytes.h"
 #include "sim/server/call.h"
-
-/* SPNEGO negTokenInit that offers NTLMSSP, and an NTLMSSP CHALLENGE of no target: the shape of what real servers send,
- * so that captures dissect. Nothing in the simulation reads them. */
-static const uint8_t negotiate_token[] = {
-	0x60, 0x1c, 0x06, 0x06, 0x2b, 0x06, 0x01, 0x05, 0x05, 0x02, 0xa0, 0x12, 0x30, 0x10, 0xa0,
-	0x0e, 0x30, 0x0c, 0x06, 0x0a, 0x2b, 0x06, 0x01, 0x04, 0x01, 0x82, 0x37, 0x02, 0x02, 0x0a,
-};
-static const uint8_t challenge_token[] = {
-	'N', 'T', 'L', 'M', 'S', 'S', 'P', 0,	2, 0, 0, 0, 0, 0, 0, 0, 48, 0, 0, 0, 0x05, 0x02, 0x08, 0xa2,
-	's', 'm', 'b', 'l', 'a', 'b', '0', '1', 0, 0, 0, 0, 0, 0, 0, 0, 0,  0, 0, 0, 48,   0,	 0,    0,
-};
+#include "sim/server/tokens.h"
 
 static uint16_t pick_dialect(const struct smb_server *server, const struct smb2_negotiate_req *request)
 {
@@ -120,7 +110,7 @@ uint32_t server_negotiate(struct server_call *call)
 	reply->max_write_size = on->max_write;
 	reply->system_time = server_filetime(call->server);
 	reply->server_start_time = 0;
-	reply->token = (struct smb_blob){ negotiate_token, sizeof(negotiate_token) };
+	reply->token = (struct smb_blob){ server_negotiate_token, sizeof(server_negotiate_token) };
 	reply->context_count = 0;
 	if (dialect == SMB2_DIALECT_311)
 		answer_contexts(call);
@@ -179,8 +169,8 @@ static uint32_t first_leg(struct server_call *call, uint32_t index)
 
 	session->setting_up |= UINT64_C(1) << call->connection;
 	call->reply->kind = SMB2_BODY_SESSION_SETUP_RSP;
-	call->reply->body.session_setup_rsp = (struct smb2_session_setup_rsp){ .token = { challenge_token,
-											  sizeof(challenge_token) } };
+	call->reply->body.session_setup_rsp =
+		(struct smb2_session_setup_rsp){ .token = { server_challenge_token, sizeof(server_challenge_token) } };
 	call->reply->header.session_id = session->id;
 	return STATUS_MORE_PROCESSING_REQUIRED;
 }

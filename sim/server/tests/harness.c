@@ -121,8 +121,10 @@ static void keep_replies(struct t *t, const struct smb_server_output *output)
 		t->replies++;
 		cr_assert_lt(t->replies, T_REPLIES_MAX);
 	}
-	for (uint32_t i = first; i < t->replies; i++)
+	for (uint32_t i = first; i < t->replies; i++) {
 		t->reply[i].members = t->replies - first;
+		t->reply[i].pdu_bytes = output->pdu.length + output->pdu.payload.length;
+	}
 }
 
 void t_drain(struct t *t)

@@ -21,6 +21,7 @@ struct t_reply {
 	struct smb2_message message;
 	uint32_t connection;
 	uint32_t members; /* of the PDU it came in */
+	uint32_t pdu_bytes; /* of that PDU, file data included */
 	uint8_t bytes[4096]; /* copy of the variable part: buffer, output or data */
 	uint32_t length;
 };
