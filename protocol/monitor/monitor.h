@@ -42,10 +42,10 @@ enum smb_rule {
 /** What a rule says, for `smblab list rules` and for messages. */
 struct smb_rule_info {
 	enum smb_rule rule;
+	bool client_side; /* a client breaks it; false: a server does */
 	const char *name; /* "C6" */
 	const char *meaning; /* one sentence */
 	const char *section; /* of MS-SMB2, or the kernel function */
-	bool client_side; /* a client breaks it; false: a server does */
 };
 /** NULL for numbers that are not judged. */
 const struct smb_rule_info *smb_rule_info(enum smb_rule rule);

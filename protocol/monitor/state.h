@@ -193,7 +193,7 @@ void monitor_report(struct smb_monitor *monitor, enum smb_rule rule, const char 
 void monitor_tables_init(struct smb_monitor *monitor);
 void monitor_buckets_clear(struct smb_monitor *monitor, size_t buckets, uint32_t mask);
 uint32_t monitor_request_find(const struct smb_monitor *monitor, uint32_t channel, uint64_t message_id);
-/** SLOT_NONE when the table is full or the id is outstanding already; the request is then only counted. */
+/** Returns the slot: SLOT_NONE when the table is full or the id is outstanding already; the request is then only counted. */
 uint32_t monitor_request_add(struct smb_monitor *monitor, uint32_t channel, uint64_t message_id);
 void monitor_request_remove(struct smb_monitor *monitor, uint32_t slot);
 uint32_t monitor_async_find(const struct smb_monitor *monitor, uint32_t channel, uint64_t async_id);
@@ -212,8 +212,8 @@ uint32_t monitor_handle_find(const struct smb_monitor *monitor, struct smb2_file
 void monitor_handle_add(struct smb_monitor *monitor, struct smb2_file_id id, uint64_t name);
 void monitor_handle_remove(struct smb_monitor *monitor, uint32_t slot);
 /** Enter a READ among those in flight on its handle; returns one that it overlaps, or SLOT_NONE. */
-uint32_t monitor_read_link(struct smb_monitor *monitor, uint32_t request);
-void monitor_read_unlink(struct smb_monitor *monitor, uint32_t request);
+uint32_t monitor_read_link(struct smb_monitor *monitor, uint32_t slot);
+void monitor_read_unlink(struct smb_monitor *monitor, uint32_t slot);
 bool monitor_files_are_valid(const struct smb_monitor *monitor);
 
 /* window.c: C1, C2, C3. */
@@ -237,23 +237,23 @@ bool monitor_next_command_check(struct smb_monitor *monitor, enum smb_wire_verdi
 				uint32_t left);
 void monitor_body_check(struct smb_monitor *monitor, enum smb_wire_verdict verdict);
 void monitor_related_check(struct smb_monitor *monitor, const struct monitor_member *member);
-void monitor_chain_member_sent(struct smb_monitor *monitor, const struct monitor_member *member, uint32_t request);
-void monitor_chain_member_answered(struct smb_monitor *monitor, uint32_t request, const struct smb2_header *header);
+void monitor_chain_member_sent(struct smb_monitor *monitor, const struct monitor_member *member, uint32_t slot);
+void monitor_chain_member_answered(struct smb_monitor *monitor, uint32_t slot, const struct smb2_header *header);
 
 /* async.c: C9, C18. */
-void monitor_interim(struct smb_monitor *monitor, uint32_t request, const struct smb2_header *header);
-void monitor_final(struct smb_monitor *monitor, uint32_t request, const struct smb2_header *header);
+void monitor_interim(struct smb_monitor *monitor, uint32_t slot, const struct smb2_header *header);
+void monitor_final(struct smb_monitor *monitor, uint32_t slot, const struct smb2_header *header);
 
 /* reads.c: C27, C30, C31. */
 void monitor_sizes_check(struct smb_monitor *monitor, const struct monitor_channel *channel,
 			 const struct smb2_message *message);
-void monitor_read_sent(struct smb_monitor *monitor, uint32_t request, const struct smb2_read_req *read);
-void monitor_read_answered(struct smb_monitor *monitor, uint32_t request, const struct smb2_header *header,
+void monitor_read_sent(struct smb_monitor *monitor, uint32_t slot, const struct smb2_read_req *read);
+void monitor_read_answered(struct smb_monitor *monitor, uint32_t slot, const struct smb2_header *header,
 			   const struct smb_slice *payload);
 /** A sent WRITE or SET_INFO changes what a file holds: its content is not judged any more. */
 void monitor_content_changes(struct smb_monitor *monitor, const struct monitor_member *member);
 /** A CREATE succeeded. */
-void monitor_file_opened(struct smb_monitor *monitor, uint32_t request, const struct smb2_create_rsp *create);
+void monitor_file_opened(struct smb_monitor *monitor, uint32_t slot, const struct smb2_create_rsp *create);
 
 /** The FileId in a request body; NULL for commands that have none. */
 const struct smb2_file_id *monitor_file_id(const struct smb2_message *message);
