@@ -45,11 +45,20 @@ static const char *first_value(const struct report_table *table, const char *col
 	return table->rows->len ? report_row_value(table, table->rows->pdata[0], column) : NULL;
 }
 
+static bool is_swept(const struct report_table *table, const char *column)
+{
+	for (guint i = 0; i < MIN(table->sweep_columns, table->columns->len); i++)
+		if (strcmp(table->columns->pdata[i], column) == 0)
+			return true;
+	return false;
+}
+
+/* What was swept is listed at the end of the sentence. */
 static void add_span(GString *text, const struct report_table *table, const char *column, const char *with)
 {
 	g_autofree char *span = report_column_span(table, column);
 
-	if (span)
+	if (span && !is_swept(table, column))
 		g_string_append_printf(text, with, span);
 }
 

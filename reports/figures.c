@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH 560
-
 GArray *report_spread(guint count, guint max)
 {
 	GArray *indices = g_array_new(FALSE, FALSE, sizeof(guint));
@@ -44,12 +42,37 @@ static double share_of_axis(const struct report_axis *axis, double low, double h
 	return (at - low) / (high - low);
 }
 
+/* Half a label's share of the width of the axis. */
+static double half_label(const char *label)
+{
+	return (double)(report_width(label) + 1) * 8.5 / 410 / 2;
+}
+
+/* Every value has its tic; labels that would touch the one before or the last one are left out. */
+static void add_x_tics(GString *script, const struct report_sweep *sweep, double low, double high)
+{
+	const struct report_axis *axis = &sweep->x;
+	guint last = axis->values->len - 1;
+	double free_from = -1, free_to = 1 - half_label(axis->labels->pdata[last]);
+
+	for (guint i = 0; i <= last; i++) {
+		double at = report_axis_position(sweep, axis, i);
+		double share = high > low ? share_of_axis(axis, low, high, at) : 0;
+		double half = half_label(axis->labels->pdata[i]);
+		bool shown = i == last || (share - half >= free_from && share + half <= free_to);
+		g_autofree char *tic = report_gnuplot_tic(shown ? axis->labels->pdata[i] : "");
+
+		free_from = shown ? share + half : free_from;
+		g_string_append_printf(script, "%s%s ", i ? ", " : "", tic);
+		report_plot_number(script, at);
+	}
+}
+
 static void add_x_axis(GString *script, const struct report_sweep *sweep)
 {
 	const struct report_axis *axis = &sweep->x;
 	guint last = axis->values->len - 1;
 	double low = report_axis_position(sweep, axis, 0), high = report_axis_position(sweep, axis, last);
-	double labelled = -1;
 
 	g_string_append(script, axis->is_log ? "set logscale x\n" : "");
 	g_string_append(script, "set xrange [");
@@ -57,18 +80,7 @@ static void add_x_axis(GString *script, const struct report_sweep *sweep)
 	g_string_append(script, ":");
 	report_plot_number(script, axis->is_log ? high * 1.25 : high + MAX(0.05 * (high - low), 0.3 * !axis->is_scale));
 	g_string_append(script, "]\nset xtics (");
-	for (guint i = 0; i <= last; i++) {
-		double at = report_axis_position(sweep, axis, i);
-		double share = high > low ? share_of_axis(axis, low, high, at) : 0;
-		bool shown = share - labelled >= 0.115 && (i == last || 1 - share >= 0.115);
-
-		shown |= i == last || i == 0;
-		labelled = shown ? share : labelled;
-		g_autofree char *tic = report_gnuplot_tic(shown ? axis->labels->pdata[i] : "");
-
-		g_string_append_printf(script, "%s%s ", i ? ", " : "", tic);
-		report_plot_number(script, at);
-	}
+	add_x_tics(script, sweep, low, high);
 	g_string_append(script, ")\n");
 	g_autofree char *title = g_strdup_printf("%s%s", axis->title, axis->is_log ? " (logarithmic)" : "");
 	add_line(script, "set xlabel %s\n", report_gnuplot_string(title));
@@ -103,16 +115,42 @@ static struct range throughput_range(const struct report_sweep *sweep)
 	return range;
 }
 
+/* 1, 2, 5, 10, ... within the range; over many decades only the powers of ten. */
+static void add_log_tics(GString *script, double low, double high)
+{
+	static const double steps[] = { 1, 2, 5 };
+	guint per_decade = high / low > 2000 ? 1 : 3;
+	bool first = true;
+
+	g_string_append(script, "set ytics (");
+	for (int decade = -6; decade < 12; decade++) {
+		for (guint i = 0; i < per_decade; i++) {
+			double at = steps[i] * pow(10, decade);
+			g_autofree char *text = report_shortest(at);
+
+			if (at < low || at > high)
+				continue;
+			g_string_append_printf(script, "%s'%s' %s", first ? "" : ", ", text, text);
+			first = false;
+		}
+	}
+	g_string_append(script, ")\nset ylabel 'MB/s (logarithmic)'\n");
+}
+
 static void add_y_axis(GString *script, struct range range)
 {
 	bool is_log = range.low > 0 && range.high / range.low >= 20;
+	double low = is_log ? range.low / 1.3 : 0, high = range.high * (is_log ? 1.3 : 1.08);
 
 	g_string_append(script, is_log ? "set logscale y\nset yrange [" : "set yrange [");
-	report_plot_number(script, is_log ? range.low / 1.3 : 0);
+	report_plot_number(script, low);
 	g_string_append(script, ":");
-	report_plot_number(script, is_log ? range.high * 1.4 : range.high * 1.08);
-	g_string_append(script, "]\nset ytics format '%g'\n");
-	g_string_append(script, is_log ? "set mytics 10\nset ylabel 'MB/s (logarithmic)'\n" : "set ylabel 'MB/s'\n");
+	report_plot_number(script, high);
+	g_string_append(script, "]\n");
+	if (is_log)
+		add_log_tics(script, low, high);
+	else
+		g_string_append(script, "set ytics format '%g'\nset ylabel 'MB/s'\n");
 }
 
 static guint add_line_data(GString *script, const struct report_sweep *sweep, const struct report_panel *panel,
@@ -181,14 +219,15 @@ static void add_plot(GString *script, const struct report_sweep *sweep, const GA
 				       markers[i % G_N_ELEMENTS(markers)], title);
 	}
 	if (measured)
-		g_string_append(script, ", \\\n $measured using 1:2 with points pt 12 ps 1.9 lw 2.5 lc rgb '" REPORT_INK
+		g_string_append(script, ", \\\n $measured using 1:2 with points pt 12 ps 1.6 lw 2.2 lc rgb '" REPORT_INK
 					"' title 'measured'");
 	g_string_append_c(script, '\n');
 }
 
 static void add_key(GString *script, const struct report_sweep *sweep)
 {
-	g_string_append(script, "set key below center horizontal samplen 1.6 maxrows 4\n");
+	g_string_append(script, "set lmargin 8\nset rmargin 3\nset key below left horizontal reverse Left samplen 1.6 "
+				"width -1 maxrows 3\n");
 	if (sweep->line.column >= 0)
 		add_line(script, "set key title %s left\n", report_gnuplot_string(sweep->line.title));
 }
@@ -206,12 +245,13 @@ struct report_figure *report_figure_throughput(struct report_plotter *plotter, c
 
 	if (sweep->x.column < 0 || !(range.high > 0))
 		return NULL;
-	struct report_figure *figure = report_plotter_figure(plotter, name, title, WIDTH, 460);
+	struct report_figure *figure = report_plotter_figure(plotter, name, title, REPORT_PLOT_WIDTH, 480);
 
 	add_x_axis(script, sweep);
 	add_y_axis(script, range);
 	add_key(script, sweep);
-	add_line(script, "set title %s\n", report_gnuplot_string(panel->label));
+	g_autofree char *heading = g_strconcat("Predicted throughput", panel->label[0] ? ", " : "", panel->label, NULL);
+	add_line(script, "set title %s\n", report_gnuplot_string(strlen(heading) > 52 ? panel->label : heading));
 	for (guint i = 0; i < lines->len; i++) {
 		guint line = g_array_index(lines, guint, i);
 
@@ -280,7 +320,7 @@ static void add_centred_tics(GString *script, const char *which, const struct re
 
 		g_string_append_printf(script, "%s%s %u.5", i ? ", " : "", tic, i);
 	}
-	g_string_append_printf(script, ")\n");
+	g_string_append(script, ")\n");
 }
 
 #define HEAT_COLUMNS_MAX 10
@@ -298,12 +338,15 @@ struct report_figure *report_figure_heat(struct report_plotter *plotter, const s
 
 	if (xs->len < 2 || lines->len < 2)
 		return NULL;
-	struct report_figure *figure = report_plotter_figure(plotter, name, title, WIDTH, 110 + 36 * (int)lines->len);
+	struct report_figure *figure = report_plotter_figure(plotter, name, title, REPORT_PLOT_WIDTH,
+							     120 + 34 * (int)lines->len);
 
 	add_line(script, "set title %s\n", report_gnuplot_string(panel->label));
 	add_line(script, "set xlabel %s\n", report_gnuplot_string(sweep->x.title));
 	add_line(script, "set ylabel %s\n", report_gnuplot_string(sweep->line.title));
 	add_centred_tics(script, "x", &sweep->x, xs);
+	if (xs->len > 6)
+		g_string_append(script, "set xtics rotate by 45 right\nset xlabel offset 0,0\n");
 	add_centred_tics(script, "y", &sweep->line, lines);
 	add_heat_data(script, sweep, panel, xs, lines);
 	g_string_append_printf(script,

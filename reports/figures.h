@@ -17,9 +17,10 @@ struct report_figure *report_figure_throughput(struct report_plotter *plotter, c
 /** Throughput as colour and number, x axis by line axis. NULL with fewer than two values on either. */
 struct report_figure *report_figure_heat(struct report_plotter *plotter, const struct report_sweep *sweep,
 					 const struct report_panel *panel);
-/** Where the reader's time went: one bar per point of the panel, as shares. */
-struct report_figure *report_figure_reader_time(struct report_plotter *plotter, const struct report_sweep *sweep,
-						const struct report_panel *panel);
+/** Where the reader's time went: one bar per point of the panel, as shares. Returns how many figures were added, at
+ *  the end of plotter->figures. */
+guint report_figures_reader_time(struct report_plotter *plotter, const struct report_sweep *sweep,
+				 const struct report_panel *panel);
 
 /** One run over time: what is drawn of each sample. */
 enum report_timeline { REPORT_TIMELINE_READS, REPORT_TIMELINE_BYTES, REPORT_TIMELINE_CREDITS };

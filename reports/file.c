@@ -8,9 +8,11 @@
 #include <glib/gstdio.h>
 #include <string.h>
 
+/* Whole files against an interrupted run, not against a power cut: a sync per plot would take longer than drawing. */
 bool report_file_write(const char *directory, const char *name, const GString *content, GError **error)
 {
 	g_autofree char *path = g_build_filename(directory, name, NULL);
+	g_autofree char *part = g_strconcat(path, ".part", NULL);
 	g_autoptr(GError) why = NULL;
 
 	if (g_mkdir_with_parents(directory, 0777) != 0) {
@@ -18,10 +20,15 @@ bool report_file_write(const char *directory, const char *name, const GString *c
 			    g_strerror(errno));
 		return false;
 	}
-	if (g_file_set_contents_full(path, content->str, (gssize)content->len, G_FILE_SET_CONTENTS_CONSISTENT, 0666,
-				     &why))
+	if (!g_file_set_contents_full(part, content->str, (gssize)content->len, G_FILE_SET_CONTENTS_NONE, 0666, &why)) {
+		g_set_error(error, REPORT_ERROR, REPORT_ERROR_FILE, "cannot write %s: %s", path, why->message);
+		g_unlink(part);
+		return false;
+	}
+	if (g_rename(part, path) == 0)
 		return true;
-	g_set_error(error, REPORT_ERROR, REPORT_ERROR_FILE, "cannot write %s: %s", path, why->message);
+	g_set_error(error, REPORT_ERROR, REPORT_ERROR_FILE, "cannot write %s: %s", path, g_strerror(errno));
+	g_unlink(part);
 	return false;
 }
 

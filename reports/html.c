@@ -62,8 +62,8 @@ static void add_figures(struct report *report)
 		keep(report->throughput, report_figure_throughput(report->plotter, sweep, sweep->panels->pdata[i]));
 		keep(report->heat, report_figure_heat(report->plotter, sweep, sweep->panels->pdata[i]));
 	}
-	if (panel)
-		keep(report->reader_time, report_figure_reader_time(report->plotter, sweep, panel));
+	for (guint more = panel ? report_figures_reader_time(report->plotter, sweep, panel) : 0; more > 0; more--)
+		keep(report->reader_time, report->plotter->figures->pdata[report->plotter->figures->len - more]);
 	for (guint i = 0; i < chosen->len; i++)
 		for (guint what = 0; what < G_N_ELEMENTS(report->timelines); what++)
 			keep(report->timelines[what], report_figure_timeline(report->plotter, sweep, chosen->pdata[i],

@@ -136,34 +136,44 @@ static void add_enough(GPtrArray *findings, const struct report_sweep *sweep, co
 
 	if (found.still_rising)
 		text = g_strdup_printf(
-			"%smore %s still helps at the largest value simulated, %s: %s MB/s, against %s MB/s "
-			"with %s.",
-			place, axis->title, last_label, best, first, first_label);
+			"%smore %s still helps at the largest value simulated: %s MB/s with %s, %s MB/s with "
+			"%s.",
+			place, axis->title, best, last_label, first, first_label);
 	else if (found.enough == found.first)
-		text = g_strdup_printf("%smore %s than %s brings nothing: %s MB/s there, at best %s MB/s.", place,
+		text = g_strdup_printf("%smore %s than %s brings nothing: %s MB/s, at best %s MB/s.", place,
 				       axis->title, first_label, enough, best);
 	else
 		text = g_strdup_printf(
-			"%smore %s stops helping at %s: %s MB/s there, at best %s MB/s beyond it, against "
-			"%s MB/s with %s.",
-			place, axis->title, enough_label, enough, best, first, first_label);
+			"%smore %s stops helping at %s: %s MB/s, at best %s MB/s beyond it; %s MB/s with %s.", place,
+			axis->title, enough_label, enough, best, first, first_label);
 	text[0] = g_ascii_toupper(text[0]);
 	g_ptr_array_add(findings, text);
 }
 
+/* "40 % waiting for data on the wire" */
+static char *part_text(const struct sim_reader_time *time, guint part)
+{
+	g_autofree char *share = report_fixed(100 * report_reader_share(time, part), 0);
+
+	return g_strdup_printf("%s %% %s", share, report_reader_parts[part].spent);
+}
+
+/* The largest part and, where it is not most of the time, the next one. */
 static void add_why(GPtrArray *findings, const struct report_sweep *sweep, const struct report_row *row)
 {
 	if (!row || !row->result)
 		return;
-	guint part = report_reader_largest(&row->result->reader_time);
-	g_autofree char *share = report_fixed(100 * report_reader_share(&row->result->reader_time, part), 0);
-	g_autofree char *label = report_row_label(sweep, row);
-	bool running = part == REPORT_READER_PARTS - 1;
+	const struct sim_reader_time *time = &row->result->reader_time;
+	guint first = report_reader_ranked(time, 0), second = report_reader_ranked(time, 1);
+	g_autofree char *point = report_row_label(sweep, row);
+	g_autofree char *label = sweep->x.column < 0 ? g_strdup("") : g_strdup_printf("with %s, ", point);
+	g_autofree char *most = part_text(time, first);
+	g_autofree char *next = part_text(time, second);
+	bool both = report_reader_share(time, first) < 0.6 && report_reader_share(time, second) >= 0.1;
 
-	if (report_reader_share(&row->result->reader_time, part) > 0)
-		g_ptr_array_add(findings, g_strdup_printf("Why: with %s the reader spends %s %% of its time %s%s.",
-							  label, share, running || part == 4 ? "" : "waiting ",
-							  report_reader_parts[part].waiting));
+	if (report_reader_share(time, first) > 0)
+		g_ptr_array_add(findings, g_strdup_printf("Why: %sthe reader's time goes %s%s%s.", label, most,
+							  both ? " and " : "", both ? next : ""));
 }
 
 static const struct report_row *row_along(const struct report_sweep *sweep, const struct report_panel *panel, guint x,
@@ -239,17 +249,18 @@ GPtrArray *report_findings(const struct report_sweep *sweep)
 	GPtrArray *findings = g_ptr_array_new_with_free_func(g_free);
 	const struct report_panel *panel = report_sweep_main_panel(sweep);
 
-	add_measured(findings, sweep);
 	if (!panel)
 		return findings;
 	if (sweep->x.column < 0) {
 		add_only_point(findings, sweep);
+		add_measured(findings, sweep);
 		return findings;
 	}
 	guint x = reference_x(sweep, panel);
 	struct report_enough found = report_enough_find(sweep, panel, x);
 
 	add_enough(findings, sweep, panel, x);
+	add_measured(findings, sweep);
 	if (found.known) {
 		add_why(findings, sweep, row_along(sweep, panel, x, found.first));
 		if (found.enough != found.first)

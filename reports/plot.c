@@ -63,7 +63,7 @@ struct report_figure *report_plotter_figure(struct report_plotter *plotter, cons
 			       "set border 3 lc rgb '" REPORT_MUTED "'\n"
 			       "set tics nomirror out scale 0.5 textcolor rgb '" REPORT_INK "'\n"
 			       "set grid y lc rgb '" REPORT_GRID "' lw 1 lt 1\n"
-			       "set xlabel textcolor rgb '" REPORT_INK "'\n"
+			       "set xlabel offset 0,0.6 textcolor rgb '" REPORT_INK "'\n"
 			       "set ylabel textcolor rgb '" REPORT_INK "'\n"
 			       "set title textcolor rgb '" REPORT_INK "'\n"
 			       "set key textcolor rgb '" REPORT_INK "'\n",

@@ -53,6 +53,7 @@ char *report_provenance(const struct report_table *table);
 #define REPORT_RED "#d55e00"
 #define REPORT_PINK "#cc79a7"
 #define REPORT_GREY "#c3c8cf"
+#define REPORT_PLOT_WIDTH 520 /* CSS pixels: still legible when a phone makes them 360 */
 #define REPORT_RAMP_STEPS 9
 /** The index-th of `count` colours in order, for values that have an order. */
 const char *report_ramp(guint index, guint count);

@@ -6,11 +6,11 @@
 #include "reports/text.h"
 
 const struct report_reader_part report_reader_parts[REPORT_READER_PARTS] = {
-	{ "data on the wire", "for data on the wire", REPORT_BLUE },
-	{ "request at the server", "for the server", REPORT_ORANGE },
-	{ "request on the way", "for its requests to reach the server", REPORT_SKY },
-	{ "waiting for credits", "for credits", REPORT_RED },
-	{ "nothing in flight", "with nothing in flight", REPORT_GREY },
+	{ "data on the wire", "waiting for data on the wire", REPORT_BLUE },
+	{ "at the server", "waiting for the server", REPORT_ORANGE },
+	{ "request on the way", "waiting for a request to reach the server", REPORT_SKY },
+	{ "waiting for credits", "waiting for credits", REPORT_RED },
+	{ "nothing in flight", "waiting with nothing in flight", REPORT_GREY },
 	{ "client CPU", "on the client's processor", REPORT_GREEN },
 };
 
@@ -27,14 +27,20 @@ double report_reader_share(const struct sim_reader_time *time, guint part)
 	return sum > 0 ? (double)parts[part] / sum : 0;
 }
 
-guint report_reader_largest(const struct sim_reader_time *time)
+guint report_reader_ranked(const struct sim_reader_time *time, guint rank)
 {
-	guint largest = 0;
+	for (guint part = 0; part < REPORT_READER_PARTS; part++) {
+		guint before = 0;
 
-	for (guint i = 1; i < REPORT_READER_PARTS; i++)
-		if (report_reader_share(time, i) > report_reader_share(time, largest))
-			largest = i;
-	return largest;
+		for (guint other = 0; other < REPORT_READER_PARTS; other++) {
+			double mine = report_reader_share(time, part), others = report_reader_share(time, other);
+
+			before += others > mine || (others == mine && other < part);
+		}
+		if (before == rank)
+			return part;
+	}
+	g_assert_not_reached();
 }
 
 struct bars {
@@ -94,6 +100,33 @@ static void add_group(struct bars *bars, const struct report_sweep *sweep, const
 	bars->height += sweep->line.column < 0 ? 0 : 0.5;
 }
 
+static void add_screen_point(GString *script, double x, double y, int height)
+{
+	g_string_append(script, "screen ");
+	report_plot_number(script, x / REPORT_PLOT_WIDTH);
+	g_string_append(script, ", screen ");
+	report_plot_number(script, 1 - y / height);
+}
+
+/* Three columns and two rows above the bars; gnuplot's own key would take a column of six. */
+static void add_legend(GString *script, int height)
+{
+	static const double columns[] = { 14, 186, 342 };
+
+	for (guint i = 0; i < REPORT_READER_PARTS; i++) {
+		double x = columns[i % 3], y = 14 + 22 * (i / 3);
+
+		g_string_append(script, "set object rectangle from ");
+		add_screen_point(script, x, y + 6, height);
+		g_string_append(script, "to ");
+		add_screen_point(script, x + 14, y - 6, height);
+		g_string_append_printf(script, "fs solid 1 noborder fc rgb '%s'\nset label '%s' at ",
+				       report_reader_parts[i].colour, report_reader_parts[i].name);
+		add_screen_point(script, x + 20, y, height);
+		g_string_append(script, "left tc rgb '" REPORT_INK "'\n");
+	}
+}
+
 static void add_plot(GString *script)
 {
 	g_string_append(script, "plot ");
@@ -101,41 +134,59 @@ static void add_plot(GString *script)
 		g_string_append_printf(
 			script,
 			"%s$bars using (0):1:%u:%u:($1-0.4):($1+0.4) with boxxyerror fs solid 1 noborder "
-			"lc rgb '%s' title '%s'",
-			i ? ", \\\n " : "", i + 2, i + 3, report_reader_parts[i].colour, report_reader_parts[i].name);
+			"lc rgb '%s'",
+			i ? ", \\\n " : "", i + 2, i + 3, report_reader_parts[i].colour);
 	g_string_append_c(script, '\n');
 }
 
-#define GROUPS_MAX 6
+#define GROUPS_PER_FIGURE 3
+#define BARS_WITHOUT_GROUPS 24
 
-struct report_figure *report_figure_reader_time(struct report_plotter *plotter, const struct report_sweep *sweep,
-						const struct report_panel *panel)
+static void draw(struct report_plotter *plotter, const struct bars *bars, const char *name, const char *title)
 {
-	g_autoptr(GArray)
-		xs = report_spread(sweep->x.values->len, sweep->line.column < 0 ? 4 * GROUPS_MAX : GROUPS_MAX);
+	g_autofree char *bottom = report_fixed(bars->height, 2);
+	int height = 150 + (int)(21 * bars->height);
+
+	report_plotter_figure(plotter, name, title, REPORT_PLOT_WIDTH, height);
+	add_legend(plotter->script, height);
+	g_string_append_printf(plotter->script,
+			       "unset border\nunset key\nunset ytics\nunset grid\nset xrange [0:100]\n"
+			       "set yrange [%s:-0.7]\nset lmargin 14\nset rmargin 6\nset tmargin at screen %.4f\n"
+			       "set xtics 25 format '%%g %%%%' scale 0\n"
+			       "set xlabel 'share of the time of the workload; right: MB/s'\n"
+			       "%s$bars << EOD\n%sEOD\n",
+			       bottom, 1 - 52.0 / height, bars->labels->str, bars->rows->str);
+	add_plot(plotter->script);
+}
+
+static void bars_clear(struct bars *bars)
+{
+	g_string_truncate(bars->rows, 0);
+	g_string_truncate(bars->labels, 0);
+	bars->count = 0;
+	bars->height = 0;
+}
+
+guint report_figures_reader_time(struct report_plotter *plotter, const struct report_sweep *sweep,
+				 const struct report_panel *panel)
+{
+	guint per_figure = sweep->line.column < 0 ? BARS_WITHOUT_GROUPS : GROUPS_PER_FIGURE;
+	g_autoptr(GArray) xs = report_spread(sweep->x.values->len, 2 * per_figure);
 	struct bars bars = { g_string_new(NULL), g_string_new(NULL), 0, 0 };
-	struct report_figure *figure = NULL;
-	GString *script = plotter->script;
+	g_autofree char *title = g_strdup_printf("Where the reader's time went%s%s", panel->label[0] ? ", " : "",
+						 panel->label);
+	guint figures = 0;
 
-	for (guint i = 0; i < xs->len; i++)
+	for (guint i = 0; i < xs->len; i++) {
 		add_group(&bars, sweep, panel, g_array_index(xs, guint, i));
-	if (bars.count) {
-		g_autofree char *bottom = report_fixed(bars.height, 2);
-		g_autofree char *title = g_strdup_printf("Where the reader's time went%s%s",
-							 panel->label[0] ? ", " : "", panel->label);
+		if (!bars.count || ((i + 1) % per_figure && i + 1 < xs->len))
+			continue;
+		g_autofree char *name = g_strdup_printf("reader-time-%u", ++figures);
 
-		figure = report_plotter_figure(plotter, "reader-time", title, 660, 150 + (int)(20 * bars.height));
-		g_string_append_printf(script,
-				       "unset border\nunset ytics\nunset grid\nset xrange [0:100]\n"
-				       "set yrange [%s:-0.7]\nset lmargin 15\nset rmargin 8\n"
-				       "set xtics 25 format '%%g %%%%' scale 0\n"
-				       "set xlabel 'share of the time of the workload; right: MB/s'\n"
-				       "set key above left horizontal samplen 1 maxcols 3 reverse Left width 1\n"
-				       "%s$bars << EOD\n%sEOD\n",
-				       bottom, bars.labels->str, bars.rows->str);
-		add_plot(script);
+		draw(plotter, &bars, name, title);
+		bars_clear(&bars);
 	}
 	g_string_free(bars.rows, TRUE);
 	g_string_free(bars.labels, TRUE);
-	return figure;
+	return figures;
 }

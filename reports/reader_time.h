@@ -9,13 +9,14 @@
 #define REPORT_READER_PARTS 6
 struct report_reader_part {
 	const char *name;
-	const char *waiting; /* completes "the reader spends 40 % of its time ..." */
+	const char *spent; /* completes "40 % ..." in a sentence */
 	const char *colour;
 };
 extern const struct report_reader_part report_reader_parts[REPORT_READER_PARTS];
 
 /** Share of the whole, 0 to 1. */
 double report_reader_share(const struct sim_reader_time *time, guint part);
-guint report_reader_largest(const struct sim_reader_time *time);
+/** The part that takes most (rank 0), second most, ...; equal parts in their own order. */
+guint report_reader_ranked(const struct sim_reader_time *time, guint rank);
 
 #endif

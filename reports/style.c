@@ -42,9 +42,9 @@ static const char layout[] =
 	"dt{color:var(--muted)}dd{margin:0;overflow-wrap:anywhere}\n"
 	".panels{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,420px),1fr));gap:20px 24px;"
 	"margin-top:12px}\n"
-	".panels.one{grid-template-columns:minmax(0,820px)}\n"
+	".panels.one{grid-template-columns:minmax(0,640px)}\n"
 	"figure{margin:0}\n"
-	"svg.plot{display:block;width:100%;height:auto;max-width:820px}\n"
+	"svg.plot{display:block;width:100%;height:auto;max-width:640px}\n"
 	"svg.plot text{font-family:system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}\n"
 	"svg.plot tspan{font-family:inherit}\n"
 	".scroll{overflow-x:auto;margin:.8em 0}\n"
@@ -60,8 +60,8 @@ static const char layout[] =
 	".alarm h2{margin:.6em 0 .2em;color:var(--bad)}\n"
 	"details{margin:1em 0}summary{cursor:pointer;color:var(--accent);font-weight:600}\n"
 	"footer{color:var(--muted);font-size:.84rem;padding-top:2.5em;padding-bottom:3em;overflow-wrap:anywhere}\n"
-	"@media (max-width:560px){main,header,footer{padding-inline:16px}dl{grid-template-columns:1fr;gap:0}dd{"
-	"margin-bottom:.6em}th,td{padding:.38em .55em}.tiles{grid-template-columns:1fr 1fr}}\n"
+	"@media (max-width:560px){main,header,footer{padding-inline:16px}dl{grid-template-columns:5.4em 1fr;gap:.25em "
+	".8em}th,td{padding:.38em .55em}.tiles{grid-template-columns:1fr 1fr}}\n"
 	"@media print{details>*{display:block}nav{display:none}}\n";
 
 void report_page_style(GString *html)

@@ -146,7 +146,7 @@ void report_page_trouble(GString *html, const struct report_sweep *sweep)
 
 	if (!trouble.unfinished && !trouble.violating)
 		return;
-	g_string_append(html, "<section id=\"trouble\" class=\"alarm\"><h2>Not all is well</h2>\n<p>");
+	g_string_append(html, "<section id=\"trouble\" class=\"alarm\"><h2>Failed points and broken rules</h2>\n<p>");
 	if (trouble.unfinished)
 		g_string_append_printf(html, "%u of %u points did not finish and have no numbers. ", trouble.unfinished,
 				       table->rows->len);

@@ -30,7 +30,7 @@ static glong terminal_width(FILE *stream)
 static void put(struct grid *grid, char *text)
 {
 	guint column = grid->cells->len % grid->columns;
-	char *line = report_one_line(text, 60);
+	char *line = report_one_line(text, column + 1 == grid->columns ? 300 : 60);
 
 	g_free(text);
 	grid->widths[column] = MAX(grid->widths[column], report_width(line));
@@ -71,10 +71,10 @@ static void put_headings(struct grid *grid, const struct report_table *table)
 	put(grid, g_strdup(""));
 }
 
-static void pad(FILE *stream, glong columns)
+static void pad(GString *line, glong columns)
 {
 	for (glong i = 0; i < columns; i++)
-		fputc(' ', stream);
+		g_string_append_c(line, ' ');
 }
 
 static const char *colour_of(const struct report_row *row)
@@ -97,59 +97,47 @@ static glong grid_width(const struct grid *grid)
 	return width;
 }
 
-/* The last column is text and stands left; the others are right-aligned. */
-static void print_cell(FILE *stream, const struct grid *grid, guint column, const char *text)
+/* The last column is text and stands left, cut to the terminal; the others are right-aligned. */
+static void add_cell(GString *line, const struct grid *grid, guint column, const char *text)
 {
-	glong width = report_width(text);
+	bool last = column + 1 == grid->columns;
+	glong left = grid->width - report_width(line->str);
 
 	if (!grid->widths[column])
 		return;
-	if (column + 1 < grid->columns)
-		pad(stream, grid->widths[column] - width);
-	fputs(text, stream);
-	if (column + 1 < grid->columns)
-		fputs("  ", stream);
-}
+	if (last && grid->width && report_width(text) > left) {
+		g_autofree char *cut = left >= 4 ? report_one_line(text, left) : g_strdup("");
 
-static void print_bar(FILE *stream, const struct grid *grid, const struct report_row *row, double best)
-{
-	glong room = MIN(grid->width - grid_width(grid) - 1, 40);
-
-	if (grid->width == 0 || room < 10 || !row || !report_row_is_finished(row) || best <= 0)
+		g_string_append(line, cut);
 		return;
-	glong length = lround(row->result->throughput_MBps / best * (double)room);
-
-	for (glong i = 0; i < length; i++)
-		fputc('#', stream);
+	}
+	pad(line, last ? 0 : grid->widths[column] - report_width(text));
+	g_string_append(line, text);
+	pad(line, last ? grid->widths[column] - report_width(text) + 2 : 2);
 }
 
-static void print_line(FILE *stream, const struct grid *grid, guint line, const struct report_row *row, double best)
+/* Throughput against the best, in the room that the columns leave; on a terminal only. */
+static void add_bar(GString *line, const struct grid *grid, const struct report_row *row, double best)
 {
-	glong used = 0;
+	glong room = MIN(grid->width - grid_width(grid), 40);
+
+	if (room < 10 || !row || !report_row_is_finished(row) || best <= 0)
+		return;
+	for (glong i = lround(row->result->throughput_MBps / best * (double)room); i > 0; i--)
+		g_string_append_c(line, '#');
+}
+
+static void print_line(FILE *stream, const struct grid *grid, guint number, const struct report_row *row, double best)
+{
 	const char *colour = grid->colour ? colour_of(row) : "";
+	GString *line = g_string_new(NULL);
 
-	fputs(colour, stream);
-	for (guint i = 0; i < grid->columns; i++) {
-		const char *text = grid->cells->pdata[line * grid->columns + i];
-		bool last = i + 1 == grid->columns;
-		glong left = grid->width - used;
-		g_autofree char *cut = last && grid->width && report_width(text) > left
-					       ? report_one_line(text, MAX(left, 1))
-					       : NULL;
-
-		if (last && grid->width && left < 4)
-			break;
-		print_cell(stream, grid, i, cut ? cut : text);
-		used += grid->widths[i] ? grid->widths[i] + 2 : 0;
-	}
-	if (row && grid_width(grid) < grid->width) {
-		const char *note = grid->cells->pdata[(line + 1) * grid->columns - 1];
-
-		pad(stream,
-		    grid->widths[grid->columns - 1] ? grid->widths[grid->columns - 1] - report_width(note) + 2 : 0);
-		print_bar(stream, grid, row, best);
-	}
-	fputs(colour[0] ? "\033[0m\n" : "\n", stream);
+	for (guint i = 0; i < grid->columns; i++)
+		add_cell(line, grid, i, grid->cells->pdata[number * grid->columns + i]);
+	add_bar(line, grid, row, best);
+	g_strchomp(line->str);
+	fprintf(stream, "%s%s%s\n", colour, line->str, colour[0] ? "\033[0m" : "");
+	g_string_free(line, TRUE);
 }
 
 static double best_of(const struct report_table *table)
@@ -165,6 +153,16 @@ static double best_of(const struct report_table *table)
 	return best;
 }
 
+/* Two columns without a single number would only say that nothing was measured. */
+static void hide_measured(struct grid *grid, const struct report_table *table)
+{
+	for (guint i = 0; i < table->rows->len; i++)
+		if (((const struct report_row *)table->rows->pdata[i])->has_measured)
+			return;
+	grid->widths[grid->columns - 3] = 0;
+	grid->widths[grid->columns - 2] = 0;
+}
+
 void report_print_table(const struct report_table *table, FILE *stream)
 {
 	struct grid grid = {
@@ -178,8 +176,11 @@ void report_print_table(const struct report_table *table, FILE *stream)
 	put_headings(&grid, table);
 	for (guint i = 0; i < table->rows->len; i++)
 		put_row(&grid, table, table->rows->pdata[i]);
+	double best = best_of(table);
+
+	hide_measured(&grid, table);
 	for (guint i = 0; i <= table->rows->len; i++)
-		print_line(stream, &grid, i, i ? table->rows->pdata[i - 1] : NULL, best_of(table));
+		print_line(stream, &grid, i, i ? table->rows->pdata[i - 1] : NULL, best);
 	g_ptr_array_unref(grid.cells);
 	g_free(grid.widths);
 }

@@ -76,6 +76,17 @@ static void add_axes(GString *script, const char *label, double end, double unit
 			       label);
 }
 
+/* Counts have no halves. */
+static void add_whole_tics(GString *script, const struct sim_result *result)
+{
+	uint32_t most = 0;
+
+	for (guint i = 0; i < MIN(result->sample_count, (guint)SIM_SAMPLES_MAX); i++)
+		most = MAX(most, result->samples[i].reads_in_flight);
+	if (most <= 6)
+		g_string_append(script, "set ytics 1\n");
+}
+
 static void add_plot(GString *script, guint channels, bool named)
 {
 	static const char *const colours[CHANNELS_DRAWN] = { REPORT_BLUE, REPORT_RED, REPORT_GREEN, REPORT_PINK };
@@ -100,7 +111,7 @@ static void add_plot(GString *script, guint channels, bool named)
 static double run_end(const struct sim_result *result)
 {
 	double last = (double)result->samples[MIN(result->sample_count, (guint)SIM_SAMPLES_MAX) - 1].when_ns / 1e9;
-	double end = MAX(last, result->seconds);
+	double end = isfinite(result->seconds) ? MAX(last, result->seconds) : last;
 
 	return end > 0 ? end : 1;
 }
@@ -121,11 +132,14 @@ struct report_figure *report_figure_timeline(struct report_plotter *plotter, con
 	g_autofree char *title = g_strdup_printf("%s over time: %s", tells[what], label);
 	g_autofree char *heading = report_gnuplot_string(label);
 	GString *script = plotter->script;
-	struct report_figure *figure = report_plotter_figure(plotter, name, title, 560, 330);
+	struct report_figure *figure = report_plotter_figure(plotter, name, title, REPORT_PLOT_WIDTH, 330);
 
 	g_string_append_printf(script, "set title %s\n", heading);
 	add_axes(script, tells[what], end, unit);
-	g_string_append(script, channels > 1 ? "set key below center horizontal samplen 1.6\n" : "unset key\n");
+	if (what == REPORT_TIMELINE_READS)
+		add_whole_tics(script, result);
+	g_string_append(script,
+			channels > 1 ? "set key below left horizontal reverse Left samplen 1.6\n" : "unset key\n");
 	for (guint i = 0; i < channels; i++)
 		add_data(script, result, what, i, unit);
 	add_plot(script, channels, channels > 1);

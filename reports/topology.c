@@ -57,11 +57,11 @@ static char *link_text(const struct report_table *table)
 	g_autofree char *jitter = report_seconds((double)network->jitter_ns / 1e9);
 	GString *text = g_string_new(NULL);
 
-	g_string_append_printf(text, "%s\nRTT %s", rates, rtts);
+	g_string_append_printf(text, "  %s\n  RTT %s", rates, rtts);
 	if (network->jitter_ns)
-		g_string_append_printf(text, "\njitter %s", jitter);
+		g_string_append_printf(text, "\n  jitter %s", jitter);
 	if (network->loss > 0)
-		g_string_append_printf(text, "\nloss %s %%", loss);
+		g_string_append_printf(text, "\n  loss %s %%", loss);
 	return g_string_free(text, FALSE);
 }
 
@@ -83,7 +83,11 @@ static char *client_text(const struct report_table *table)
 	g_autofree char *rasize = base->mount.rasize ? report_bytes(base->mount.rasize) : g_strdup("unset");
 	g_autofree char *rasizes = span_or(table, "client.rasize", rasize);
 
-	return g_strdup_printf("SMB client\nrsize %s\nrasize %s\npages of %s", rsize, rasizes, page);
+	g_autofree char *channels = g_strdup_printf("%u", channel_count(base));
+	g_autofree char *spans = span_or(table, "client.max_channels", channels);
+
+	return g_strdup_printf("SMB client\nrsize %s\nrasize %s\npages of %s\nmax_channels %s", rsize, rasizes, page,
+			       spans);
 }
 
 static char *server_text(const struct smb_server_profile *server)
@@ -109,6 +113,7 @@ static char *storage_text(const struct smb_server_profile *server)
 			       server->storage_bytes_per_s > 0 ? " MB/s" : "", parallel);
 }
 
+/* The links run along the left side, so the title stands where they do not cross it. */
 static void open_cluster(GString *dot, const char *name, const char *title, guint cores)
 {
 	g_autofree char *text = cores ? g_strdup_printf("%s, %u %s", title, cores, cores == 1 ? "core" : "cores")
@@ -117,7 +122,7 @@ static void open_cluster(GString *dot, const char *name, const char *title, guin
 
 	g_string_append_printf(
 		dot,
-		"subgraph cluster_%s { label=%s; labeljust=l; style=\"filled,rounded\"; fillcolor=\"" REPORT_PANEL
+		"subgraph cluster_%s { label=%s; labeljust=r; style=\"filled,rounded\"; fillcolor=\"" REPORT_PANEL
 		"\"; color=\"" REPORT_GRID "\"; margin=12;\n",
 		name, label);
 }
