@@ -42,6 +42,14 @@ static uint64_t pairs_so_far(const struct world *world)
 	return pairs;
 }
 
+/* A read(2) larger than the window may raise it to bdi->io_pages; the demand shape has no such bound (rule C30). */
+static uint64_t readahead_limit(const struct sim_point *point, uint32_t ra_pages)
+{
+	if (point->policy.readahead_shape == SMB_RA_SHAPE_DEMAND)
+		return 0;
+	return MAX((uint64_t)ra_pages * point->page_bytes, point->policy.readahead_oversize_bytes);
+}
+
 void world_mounted(struct world *world)
 {
 	struct smb_client_info info;
@@ -56,7 +64,7 @@ void world_mounted(struct world *world)
 		.max_credits = world->point->mount.max_credits ? world->point->mount.max_credits
 							       : world->point->policy.max_credits_default,
 		.rsize = info.rsize,
-		.readahead_bytes = (uint64_t)info.ra_pages * world->point->page_bytes,
+		.readahead_bytes = readahead_limit(world->point, info.ra_pages),
 		.page_bytes = world->point->page_bytes,
 	};
 	smb_monitor_set_expect(world->monitor, &expect);
