@@ -64,7 +64,7 @@ struct smb_monitor_expect {
 	uint32_t rsize; /* bytes, C30 */
 	uint64_t readahead_bytes; /* ra_pages * page size, C30 */
 	uint32_t page_bytes; /* of the page cache; 0: reads are not cached, READs may overlap (C30) */
-	uint32_t request_bytes; /* largest single read of the application, when it is larger than rsize; C30 */
+	uint32_t request_bytes; /* largest single read() of the application, C30 */
 };
 
 struct smb_monitor;

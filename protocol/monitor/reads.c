@@ -14,6 +14,10 @@
  */
 #include "protocol/monitor/state.h"
 
+/* A read() larger than ra_pages raises the window to io_pages of the device, 128 KiB by default (mm 6.1,
+ * ondemand_readahead). */
+#define DEVICE_WINDOW_BYTES (128u * 1024)
+
 #define FILE_OPENED 1u /* CreateAction, MS-SMB2 2.2.14 */
 #define FILE_RENAME_INFORMATION 10u /* MS-FSCC 2.4 */
 #define FILE_ALLOCATION_INFORMATION 19u
@@ -46,7 +50,11 @@ static uint64_t ahead_limit(const struct smb_monitor *monitor)
 		request = monitor->expect.request_bytes;
 	if (request < monitor->largest_application_read)
 		request = monitor->largest_application_read;
-	return 2 * monitor->expect.readahead_bytes + request;
+	uint64_t window = monitor->expect.readahead_bytes;
+	bool may_exceed = !monitor->expect.request_bytes || monitor->expect.request_bytes > window;
+	if (may_exceed && window < DEVICE_WINDOW_BYTES)
+		window = DEVICE_WINDOW_BYTES;
+	return 2 * window + request;
 }
 
 static void ahead_check(struct smb_monitor *monitor, struct monitor_file *file, uint64_t offset, uint64_t end)
