@@ -104,7 +104,7 @@ static enum room take_pages(struct smb_client *client, struct client_op *op, uin
 	uint32_t next = client->requests.free_head;
 	uint64_t pages = ((uint64_t)bytes + client->page_bytes - 1) / client->page_bytes;
 
-	if (client->requests.taken + CLIENT_REQUEST_RESERVE >= client->requests.size)
+	if (!client_has_request_room(client))
 		return ROOM_LATER;
 	switch (smb_page_cache_reading(&file->cache, client_runs_of(client, op->file),
 				       op->window.start / client->page_bytes, pages, next)) {

@@ -138,12 +138,17 @@ void client_credits_came(struct smb_client *client, uint32_t index)
 	}
 }
 
+bool client_has_request_room(const struct smb_client *client)
+{
+	return client->requests.taken + CLIENT_REQUEST_RESERVE < client->requests.size;
+}
+
 uint32_t client_request_take(struct smb_client *client, enum client_purpose purpose, uint32_t op)
 {
 	bool own = purpose == PURPOSE_ECHO || purpose == PURPOSE_LEASE_BREAK || purpose == PURPOSE_OPLOCK_BREAK;
 	uint32_t slot;
 
-	if (!own && client->requests.taken + CLIENT_REQUEST_RESERVE >= client->requests.size)
+	if (!own && !client_has_request_room(client))
 		return NONE;
 	slot = smb_requests_take(&client->requests, client_request_arrays(client));
 	if (slot == NONE)

@@ -321,6 +321,7 @@ bool client_take_io(struct smb_client *client, struct client_op *op, uint32_t by
 void client_return_credits(struct smb_client *client, struct client_op *op);
 /** Credits of a channel came: hand them to those who wait. */
 void client_credits_came(struct smb_client *client, uint32_t channel);
+bool client_has_request_room(const struct smb_client *client);
 /** A slot, or NONE: an ordinary operation leaves some to the core's own requests. */
 uint32_t client_request_take(struct smb_client *client, enum client_purpose purpose, uint32_t op);
 /** Assign MessageId and amounts; `io_charge` is what a READ paid, 0 = the ordinary way. */

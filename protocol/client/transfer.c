@@ -78,7 +78,7 @@ static bool page_take(struct smb_client *client, struct client_op *op)
 	struct client_file *file = client_file_at(client, op->file);
 	uint32_t next = client->requests.free_head;
 
-	if (client->requests.taken + CLIENT_REQUEST_RESERVE >= client->requests.size) {
+	if (!client_has_request_room(client)) {
 		wait_for_room(client, op);
 		return false;
 	}
@@ -228,10 +228,8 @@ static void direct_send(struct smb_client *client, struct client_op *op)
 	if (!op->take.credits && !client_take_headers(client, op, 1))
 		return;
 	slot = client_request_take(client, PURPOSE_READ_DIRECT, client_op_index(client, op));
-	if (slot == NONE) {
-		wait_for_room(client, op);
-		return;
-	}
+	if (slot == NONE)
+		return; /* taken by another while this one waited for credits, which it keeps */
 	request = client_request_at(client, slot);
 	request->file = op->file;
 	request->offset = transfer->position;
@@ -311,8 +309,12 @@ void client_direct_run(struct smb_client *client, struct client_op *op)
 {
 	struct op_transfer *transfer = &op->transfer;
 
-	if (transfer->position < transfer->end && !transfer->at_end && !op->failed) {
+	bool more = transfer->position < transfer->end && !transfer->at_end && !op->failed;
+
+	if (more && client_has_request_room(client)) {
 		direct_send(client, op);
+	} else if (more && !op->outstanding && transfer->head == NONE) {
+		wait_for_room(client, op);
 	} else if (op->outstanding) {
 		op->wait = OP_REPLY;
 	} else if (transfer->head != NONE) {
