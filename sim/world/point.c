@@ -49,4 +49,5 @@ void sim_point_init(struct sim_point *point)
 	smb_mount_options_default(&point->mount);
 	sim_tcp_defaults(&point->network.tcp[SIM_CLIENT]);
 	sim_tcp_defaults(&point->network.tcp[SIM_SERVER]);
+	point->network.tcp[SIM_SERVER].nagle = false; /* Samba `socket options = TCP_NODELAY`; Windows likewise */
 }
