@@ -11,7 +11,7 @@
 struct spec {
 	const struct lab_config *config;
 	const struct lab_entry *file, *value, *label, *points;
-	GPtrArray *matches, *regexes, *maps, *wheres, *fits; /* struct lab_entry */
+	GPtrArray *matches, *regexes, *maps, *wheres, *fits, *ats; /* struct lab_entry */
 };
 
 static void match_free(gpointer data)
@@ -23,6 +23,14 @@ static void match_free(gpointer data)
 	if (match->regex)
 		g_regex_unref(match->regex);
 	g_free(match);
+}
+
+static void condition_free(gpointer data)
+{
+	struct lab_condition *condition = data;
+
+	g_free(condition->canonical);
+	g_free(condition);
 }
 
 static void row_free(gpointer data)
@@ -43,12 +51,13 @@ void lab_measured_free(struct lab_measured *measured)
 	g_ptr_array_unref(measured->columns);
 	g_ptr_array_unref(measured->rows);
 	g_ptr_array_unref(measured->matches);
+	g_ptr_array_unref(measured->conditions);
 	g_free(measured);
 }
 
 static void spec_clear(struct spec *spec)
 {
-	GPtrArray *lists[] = { spec->matches, spec->regexes, spec->maps, spec->wheres, spec->fits };
+	GPtrArray *lists[] = { spec->matches, spec->regexes, spec->maps, spec->wheres, spec->fits, spec->ats };
 
 	for (guint i = 0; i < G_N_ELEMENTS(lists); i++)
 		g_ptr_array_unref(lists[i]);
@@ -71,6 +80,7 @@ static bool spec_take(struct spec *spec, const struct lab_entry *entry, GError *
 		{ "file", &spec->file, NULL },	   { "value", &spec->value, NULL },   { "label", &spec->label, NULL },
 		{ "points", &spec->points, NULL }, { "match.", NULL, spec->matches }, { "regex.", NULL, spec->regexes },
 		{ "map.", NULL, spec->maps },	   { "where.", NULL, spec->wheres },  { "fit.", NULL, spec->fits },
+		{ "at.", NULL, spec->ats },
 	};
 	const char *names[G_N_ELEMENTS(places)];
 	g_autofree char *why = NULL;
@@ -150,6 +160,27 @@ static bool match_add(struct lab_measured *measured, const struct spec *spec, co
 		return true;
 	match->regex = g_regex_new(regex->value, 0, 0, &cause);
 	return match->regex ? true : blame(spec->config, regex, error, cause->message);
+}
+
+static bool condition_add(struct lab_measured *measured, const struct spec *spec, const struct lab_entry *entry,
+			  GError **error)
+{
+	struct lab_condition *condition;
+	int key = lab_parameters_key(spec->config->path, entry, entry->key + strlen("at."), error);
+
+	if (key < 0)
+		return false;
+	if (measured->rows_are_points)
+		return blame(spec->config, entry, error, "means nothing with points=rows: give the key itself a value");
+	if (!lab_key_check_text((guint)key, entry->value, error)) {
+		lab_scan_blame(error, spec->config->path, entry);
+		return false;
+	}
+	condition = g_new0(struct lab_condition, 1);
+	condition->key = (guint)key;
+	condition->canonical = lab_key_canonical((guint)key, entry->value);
+	g_ptr_array_add(measured->conditions, condition);
+	return true;
 }
 
 char *lab_measured_text(const struct lab_measured_row *row, const struct lab_match *match)
@@ -248,6 +279,9 @@ static bool check_spec(struct lab_measured *measured, const struct spec *spec, G
 	for (guint i = 0; i < spec->matches->len; i++)
 		if (!match_add(measured, spec, spec->matches->pdata[i], error))
 			return false;
+	for (guint i = 0; i < spec->ats->len; i++)
+		if (!condition_add(measured, spec, spec->ats->pdata[i], error))
+			return false;
 	if (column_need(measured, spec, spec->value, spec->value->value, error) < 0)
 		return false;
 	if (spec->label && column_need(measured, spec, spec->label, spec->label->value, error) < 0)
@@ -323,12 +357,14 @@ struct lab_measured *lab_measured_load(const struct lab_config *config, const ch
 	spec.maps = g_ptr_array_new();
 	spec.wheres = g_ptr_array_new();
 	spec.fits = g_ptr_array_new();
+	spec.ats = g_ptr_array_new();
 	if (spec_read(&spec, entries, error)) {
 		measured = g_new0(struct lab_measured, 1);
 		measured->path = file ? g_strdup(file) : g_canonicalize_filename(spec.file->value, config->directory);
 		measured->columns = g_ptr_array_new_with_free_func(g_free);
 		measured->rows = g_ptr_array_new_with_free_func(row_free);
 		measured->matches = g_ptr_array_new_with_free_func(match_free);
+		measured->conditions = g_ptr_array_new_with_free_func(condition_free);
 		if (!measured_take(measured, &spec, error))
 			g_clear_pointer(&measured, lab_measured_free);
 	}
@@ -364,6 +400,12 @@ struct lab_measurement lab_measured_find(const struct lab_measured *measured, co
 {
 	struct lab_measurement found = { .fitted = true };
 
+	for (guint i = 0; i < measured->conditions->len; i++) {
+		const struct lab_condition *condition = measured->conditions->pdata[i];
+
+		if (g_strcmp0(value_of(columns, values, condition->key), condition->canonical))
+			return (struct lab_measurement){ 0 };
+	}
 	for (guint i = 0; i < measured->rows->len; i++) {
 		const struct lab_measured_row *row = measured->rows->pdata[i];
 

@@ -15,6 +15,7 @@
  *	map.network.rate=0:unlimited           words in place of cell texts, separated by ';'
  *	where.rw=r                             only rows whose column has one of these values, separated by ';'
  *	fit.rtt_ms=0                           such rows take part in a fit; the others are held out
+ *	at.network.rtt=1ms                     only points with this value; for what the table does not say
  *	label=mount_opts                       column that names a row in reports
  *
  * Lines that begin with '#' are comments; the one with "Source:" says where the figures are from.
@@ -28,6 +29,12 @@ struct lab_match {
 	char *unit; /* put behind the cell; may be empty */
 	GRegex *regex; /* may be NULL */
 	char **map; /* "FROM:TO", NULL-terminated; may be NULL */
+};
+
+/** A value that a point must have for any row to belong to it. */
+struct lab_condition {
+	guint key;
+	char *canonical;
 };
 
 struct lab_measured_row {
@@ -44,6 +51,7 @@ struct lab_measured {
 	GPtrArray *columns; /* char * */
 	GPtrArray *rows; /* struct lab_measured_row, those that `where` lets through */
 	GPtrArray *matches; /* struct lab_match */
+	GPtrArray *conditions; /* struct lab_condition */
 	bool rows_are_points;
 	bool has_fit; /* some row is named as fitted */
 };
