@@ -226,8 +226,9 @@ static void add_plot(GString *script, const struct report_sweep *sweep, const GA
 
 static void add_key(GString *script, const struct report_sweep *sweep)
 {
-	g_string_append(script, "set lmargin 8\nset rmargin 3\nset key below left horizontal reverse Left samplen 1.6 "
-				"width -1 maxrows 3\n");
+	g_string_append(script,
+			"set lmargin 9.5\nset rmargin 3\nset key below left horizontal reverse Left samplen 1.6 "
+			"width -1 maxrows 3\n");
 	if (sweep->line.column >= 0)
 		add_line(script, "set key title %s left\n", report_gnuplot_string(sweep->line.title));
 }

@@ -114,7 +114,7 @@ static void add_legend(GString *script, int height)
 	static const double columns[] = { 14, 186, 342 };
 
 	for (guint i = 0; i < REPORT_READER_PARTS; i++) {
-		double x = columns[i % 3], y = 14 + 22 * (i / 3);
+		double x = columns[i % 3], y = i < 3 ? 14 : 36;
 
 		g_string_append(script, "set object rectangle from ");
 		add_screen_point(script, x, y + 6, height);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "reports/report.h"
 
-G_DEFINE_QUARK(smblab - report - error - quark, report_error)
+GQuark report_error_quark(void)
+{
+	return g_quark_from_static_string("smblab-report-error-quark");
+}
 
 static void row_free(gpointer data)
 {
