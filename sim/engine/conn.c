@@ -46,6 +46,7 @@ static void stream_new(struct sim_conn *conn, enum sim_side from, uint32_t path,
 	guint32 seed[4] = { (guint32)engine->seed, (guint32)(engine->seed >> 32), engine->conns->len, from };
 	char *name = g_strdup_printf("conn-%u-%s", engine->conns->len, from == SIM_CLIENT ? "up" : "down");
 
+	engine->wires[path][from].conn_count++;
 	receiver.mss_bytes = sender.mss_bytes;
 	*stream = (struct sim_stream){
 		.engine = engine,

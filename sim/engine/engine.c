@@ -200,7 +200,7 @@ void sim_engine_flush(struct sim_engine *engine)
 		struct sim_bell *bell = *(struct sim_bell **)ring_head(&engine->wakes);
 
 		ring_pop(&engine->wakes);
-		sg_sem_release(bell->semaphore);
+		sim_bell_wake(bell);
 	}
 	sim_engine_check_stop(engine);
 }

@@ -132,4 +132,8 @@ struct sim_conn_stats {
 };
 void sim_conn_stats(const struct sim_conn *conn, enum sim_side from, struct sim_conn_stats *stats);
 
+/** For benchmarks: processor seconds that SimGrid alone needs for `messages` blocking sendto calls of `bytes` each, one
+ *  after another over one link. Makes its own engine, so the process must not have one; negative when it cannot. */
+double sim_engine_bare_seconds(uint32_t messages, uint64_t bytes, GError **error);
+
 #endif

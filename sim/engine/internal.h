@@ -18,6 +18,7 @@
 struct sim_wire {
 	sg_host_t from;
 	sg_host_t to;
+	uint32_t conn_count;
 	uint64_t busy_until_ns; /* when all that TCP has given to the wire so far will have left it */
 };
 
@@ -43,16 +44,19 @@ void sim_engine_flush(struct sim_engine *engine);
 /** What a blocking call does before it returns: a stopped run lets no thread go on. */
 void sim_engine_check_stop(struct sim_engine *engine);
 
-/** A wake-up call for exactly one thread: a ring before the wait is remembered, several rings count as one. */
+/** A wake-up call for exactly one thread: a ring before the wait is remembered, several rings count as one. A wait
+ *  without limit suspends the thread, which costs SimGrid a third of a semaphore; only one with a limit needs that. */
 struct sim_bell {
-	sg_sem_t semaphore;
+	sg_actor_t sleeper; /* suspended until the bell is rung */
+	sg_sem_t semaphore; /* NULL until a wait with a limit */
 	bool waiting;
 	bool rung;
 };
 
-void sim_bell_init(struct sim_bell *bell);
 void sim_bell_clear(struct sim_bell *bell);
 void sim_bell_ring(struct sim_engine *engine, struct sim_bell *bell);
+/** Let the thread that waits for a bell go on; only sim_engine_flush does. */
+void sim_bell_wake(struct sim_bell *bell);
 /** [blocks] until rung or until `when_ns` (SIM_NEVER: no limit). */
 void sim_bell_wait(struct sim_engine *engine, struct sim_bell *bell, uint64_t when_ns);
 

@@ -15,9 +15,12 @@
 
 #include <math.h>
 
-#define PIECE_BYTES (256 * 1024) /* arrivals of a long message come at least this often */
-#define PIECE_BYTES_QUEUED (1024 * 1024) /* the same while more messages wait behind it */
-#define BATCH_BYTES (64 * 1024) /* short bursts serialised together */
+/* Arrivals of a long message come at least this often: a quarter of 1 MiB and of what goes around it. */
+#define PIECE_BYTES (264 * 1024)
+/* The same while more messages wait behind it, and what is serialised in one go when the delay line leaves time to cut
+ * it into pieces. */
+#define PIECE_BYTES_QUEUED (1056 * 1024)
+#define BATCH_BYTES (64 * 1024) /* short messages serialised together */
 
 static bool wire_is_limited(const struct sim_stream *stream)
 {
@@ -371,20 +374,40 @@ static uint64_t piece_bytes(const struct sim_stream *stream)
 	return stream->parcels.length - stream->parcels_on_wire > 1 ? PIECE_BYTES_QUEUED : PIECE_BYTES;
 }
 
-/* Take off the card's queue what is serialised in one go. The delay line can cut what is not longer than itself into
- * its messages; else a message ends it. Returns the bytes to be charged. */
+/* The delay line can cut what was serialised in one go into its parts only if the last part leaves the wire before
+ * the first arrives, whoever else uses the wire. */
+static bool can_be_cut(const struct sim_stream *stream, uint64_t bytes)
+{
+	return wire_ns(stream, bytes) * stream->wire->conn_count <= one_way_ns(stream);
+}
+
+static uint64_t whole_segments(const struct sim_stream *stream, uint64_t bytes)
+{
+	return MAX(bytes / stream->mss_bytes / 2 * 2, 2) * stream->mss_bytes;
+}
+
+static bool next_message_fits(const struct sim_stream *stream, uint64_t bytes)
+{
+	const struct sim_parcel *next;
+
+	if (stream->parcels_on_wire == stream->parcels.length)
+		return false;
+	next = ring_at(&stream->parcels, stream->parcels_on_wire);
+	return bytes + next->end - stream->wire_end <= BATCH_BYTES && can_be_cut(stream, BATCH_BYTES);
+}
+
+/* Take off the card's queue what is serialised in one go: a message or as much of it as may go, or several short ones.
+ * Returns the bytes to be charged. */
 static uint64_t stage(struct sim_stream *stream)
 {
-	uint64_t mss = stream->mss_bytes;
-	bool batch = wire_ns(stream, PIECE_BYTES_QUEUED) <= one_way_ns(stream);
-	uint64_t piece = MAX(piece_bytes(stream) / mss / 2 * 2, 2) * mss;
-	uint64_t most = batch ? MAX(PIECE_BYTES_QUEUED / mss / 2 * 2, 2) * mss : piece;
+	uint64_t piece = whole_segments(stream, piece_bytes(stream));
+	uint64_t most = can_be_cut(stream, PIECE_BYTES_QUEUED) ? whole_segments(stream, PIECE_BYTES_QUEUED) : piece;
 	uint64_t bytes = 0, charged = 0;
 
 	if (!wire_is_limited(stream))
 		most = piece = UINT64_MAX;
 	else if (tcp_sender_unsent(&stream->tx))
-		most = MAX(MIN(most, window_piece(stream)) / mss / 2 * 2, 2) * mss;
+		most = MIN(most, whole_segments(stream, window_piece(stream)));
 	while (stream->bursts.length && bytes < most) {
 		size_t messages = stream->parcels_on_wire;
 		struct sim_flight flight = take_piece(stream, MIN(most - bytes, piece));
@@ -394,7 +417,7 @@ static uint64_t stage(struct sim_stream *stream)
 		*(struct sim_flight *)ring_push(&stream->staged) = flight;
 		bytes += flight.bytes;
 		charged += wire_bytes(stream, flight.bytes, flight.segments);
-		if (stream->parcels_on_wire > messages && (!batch || bytes >= BATCH_BYTES))
+		if (stream->parcels_on_wire > messages && !next_message_fits(stream, bytes))
 			break;
 	}
 	return charged;
@@ -527,8 +550,6 @@ void sim_stream_init(struct sim_stream *stream, const struct tcp_config *sender,
 	ring_init(&stream->acks, sizeof(struct sim_ack));
 	tcp_receiver_init(&stream->rx, receiver, stream->path->rtt_ns);
 	tcp_sender_init(&stream->tx, sender, stream->path->rtt_ns, tcp_receiver_edge(&stream->rx));
-	sim_bell_init(&stream->sender_bell);
-	sim_bell_init(&stream->delivery_bell);
 	piece_is_lost(stream, 1); /* draws the distance to the first loss */
 }
 

@@ -20,16 +20,10 @@ struct sim_queue {
 	GQueue waiters; /* struct sim_thread, first come, first served */
 };
 
-void sim_bell_init(struct sim_bell *bell)
-{
-	bell->semaphore = sg_sem_init(0);
-	bell->waiting = false;
-	bell->rung = false;
-}
-
 void sim_bell_clear(struct sim_bell *bell)
 {
-	sg_sem_destroy(bell->semaphore);
+	if (bell->semaphore)
+		sg_sem_destroy(bell->semaphore);
 }
 
 void sim_bell_ring(struct sim_engine *engine, struct sim_bell *bell)
@@ -41,9 +35,26 @@ void sim_bell_ring(struct sim_engine *engine, struct sim_bell *bell)
 		*(struct sim_bell **)ring_push(&engine->wakes) = bell;
 }
 
+void sim_bell_wake(struct sim_bell *bell)
+{
+	if (bell->sleeper)
+		sg_actor_resume(bell->sleeper);
+	else
+		sg_sem_release(bell->semaphore);
+}
+
+static void bell_suspend(struct sim_bell *bell)
+{
+	bell->sleeper = sg_actor_self();
+	sg_actor_suspend(bell->sleeper);
+	bell->sleeper = NULL;
+}
+
 /* A ring in the same instant as the time-out leaves one count in the semaphore; it is taken out here. */
 static void bell_sleep(struct sim_bell *bell, double seconds)
 {
+	if (!bell->semaphore)
+		bell->semaphore = sg_sem_init(0);
 	if (sg_sem_acquire_timeout(bell->semaphore, seconds) && bell->rung)
 		sg_sem_acquire(bell->semaphore);
 }
@@ -57,7 +68,7 @@ void sim_bell_wait(struct sim_engine *engine, struct sim_bell *bell, uint64_t wh
 	if (!bell->rung && when_ns > now_ns) {
 		bell->waiting = true;
 		if (when_ns == SIM_NEVER)
-			sg_sem_acquire(bell->semaphore);
+			bell_suspend(bell);
 		else
 			bell_sleep(bell, (double)(when_ns - now_ns) * 1e-9);
 		bell->waiting = false;
@@ -93,7 +104,6 @@ struct sim_thread *sim_thread_start(struct sim_engine *engine, enum sim_side sid
 
 	*thread = (struct sim_thread){ .engine = engine, .side = side, .main = main, .arg = arg };
 	thread->name = g_strdup(name);
-	sim_bell_init(&thread->bell);
 	g_ptr_array_add(engine->threads, thread);
 	*(struct sim_thread **)ring_push(&engine->starts) = thread;
 	return thread;

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "sim/engine/engine.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MSS_BYTES 1448
+#define HEADER_BYTES 66
+
+static struct sim_engine *new_engine(const struct sim_path_spec *paths, uint32_t path_count, uint64_t seed)
+{
+	const struct sim_topology topology = {
+		.client = { "client", 2 },
+		.server = { "server", 2 },
+		.paths = paths,
+		.path_count = path_count,
+		.seed = seed,
+	};
+	struct sim_engine *engine = sim_engine_new(&topology, NULL);
+
+	cr_assert(engine);
+	return engine;
+}
+
+static void big_buffers(struct sim_tcp_options options[2])
+{
+	for (int side = SIM_CLIENT; side <= SIM_SERVER; side++) {
+		sim_tcp_defaults(&options[side]);
+		options[side].send_buffer_bytes = options[side].receive_buffer_bytes = 1 << 30;
+		options[side].nagle = false;
+		options[side].slow_start_after_idle = false;
+	}
+}
+
+/* --- arrival times against the formula -------------------------------------------------------------------------- */
+
+#define CONNS_MAX 4
+#define MESSAGES 3
+#define WARM_UP_BYTES (64 << 20)
+
+static const uint64_t rtts_ns[] = { 50000, 1000000, 20000000, 150000000 };
+static const uint32_t conn_counts[] = { 1, 2, 4 };
+static const uint64_t rates_bps[] = { 100000000, 1000000000, 10000000000 };
+static const uint64_t sizes[] = { 200, 65536, 1048576 };
+
+#define CELLS (G_N_ELEMENTS(rtts_ns) * G_N_ELEMENTS(conn_counts) * G_N_ELEMENTS(rates_bps))
+
+struct cell {
+	struct sim_engine *engine;
+	struct sim_path_spec path;
+	uint32_t conn_count;
+	struct sim_conn *conns[CONNS_MAX];
+	struct sim_queue *inbox;
+	double worst;
+	uint32_t checked;
+};
+
+static struct cell cells[CELLS];
+
+/* All connections start together, so all share the wire evenly till the end. */
+static double formula_ns(const struct cell *cell, uint64_t bytes, uint32_t nth)
+{
+	uint64_t segments = (bytes + MSS_BYTES - 1) / MSS_BYTES;
+
+	return (double)(nth * cell->conn_count * (bytes + segments * HEADER_BYTES)) * 8e9 /
+		       (double)cell->path.rate_bps +
+	       (double)cell->path.rtt_ns / 2;
+}
+
+static void await_messages(struct cell *cell, uint32_t count, uint64_t bytes, uint64_t start_ns)
+{
+	uint32_t seen[CONNS_MAX] = { 0 };
+
+	while (count) {
+		struct sim_arrival *arrival = sim_queue_pop(cell->inbox);
+		uint32_t conn = 0;
+
+		while (cell->conns[conn] != arrival->conn)
+			conn++;
+		if (arrival->message && start_ns) {
+			double want = formula_ns(cell, bytes, ++seen[conn]);
+			double got = (double)(sim_engine_now_ns(cell->engine) - start_ns);
+
+			cell->worst = fmax(cell->worst, fabs(got - want) / want);
+			cell->checked++;
+		}
+		count -= arrival->message != NULL;
+		sim_arrival_done(arrival);
+	}
+}
+
+static void send_all(struct cell *cell, uint32_t count, uint64_t bytes)
+{
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t conn = 0; conn < cell->conn_count; conn++)
+			sim_conn_send(cell->conns[conn], SIM_SERVER, cell, bytes);
+}
+
+static void cell_main(void *arg)
+{
+	struct cell *cell = arg;
+
+	for (int i = 0; i < 4; i++) {
+		send_all(cell, 1, WARM_UP_BYTES);
+		await_messages(cell, cell->conn_count, 0, 0);
+	}
+	for (guint i = 0; i < G_N_ELEMENTS(sizes); i++) {
+		uint64_t start_ns = sim_engine_now_ns(cell->engine) + 1000000000;
+
+		sim_sleep_until(cell->engine, start_ns);
+		send_all(cell, MESSAGES, sizes[i]);
+		await_messages(cell, MESSAGES * cell->conn_count, sizes[i], start_ns);
+	}
+}
+
+static void fill_cells(struct sim_path_spec paths[CELLS])
+{
+	for (guint i = 0; i < CELLS; i++) {
+		cells[i].conn_count = conn_counts[i % 3];
+		cells[i].path.rate_bps = rates_bps[i / 3 % 3];
+		cells[i].path.rtt_ns = rtts_ns[i / 9];
+		paths[i] = cells[i].path;
+	}
+}
+
+Test(sim_engine, arrivals_on_warm_connections_match_the_formula)
+{
+	struct sim_path_spec paths[CELLS];
+	struct sim_tcp_options options[2];
+	struct sim_engine *engine;
+
+	fill_cells(paths);
+	big_buffers(options);
+	options[SIM_SERVER].initial_window = 8192; /* the receive window is what the warm-up opens */
+	engine = new_engine(paths, CELLS, 0);
+	for (guint i = 0; i < CELLS; i++) {
+		struct cell *cell = &cells[i];
+
+		cell->engine = engine;
+		cell->inbox = sim_queue_new(engine);
+		for (uint32_t conn = 0; conn < cell->conn_count; conn++) {
+			cell->conns[conn] = sim_conn_new(engine, i, options);
+			sim_conn_set_inbox(cell->conns[conn], SIM_CLIENT, cell->inbox);
+		}
+		sim_thread_start(engine, SIM_CLIENT, "cell", cell_main, cell);
+	}
+	sim_engine_run(engine);
+	for (guint i = 0; i < CELLS; i++) {
+		cr_expect_eq(cells[i].checked, MESSAGES * G_N_ELEMENTS(sizes) * cells[i].conn_count);
+		cr_expect_lt(cells[i].worst, 1e-4, "rtt %lu ns, %u connections, %lu bit/s: error %.5f %%",
+			     cells[i].path.rtt_ns, cells[i].conn_count, cells[i].path.rate_bps, cells[i].worst * 100);
+	}
+	sim_engine_free(engine);
+}
+
+/* --- determinism ------------------------------------------------------------------------------------------------ */
+
+struct flow {
+	struct sim_engine *engine;
+	struct sim_conn *conn;
+	struct sim_queue *inbox;
+	uint64_t hash;
+	uint64_t messages;
+	uint64_t end_ns;
+};
+
+static void flow_main(void *arg)
+{
+	struct flow *flow = arg;
+
+	for (guint i = 1; i <= 50; i++)
+		sim_conn_send(flow->conn, SIM_SERVER, GUINT_TO_POINTER(i), 100000);
+	while (flow->messages < 50) {
+		struct sim_arrival *arrival = sim_queue_pop(flow->inbox);
+
+		flow->end_ns = sim_engine_now_ns(flow->engine);
+		flow->hash = (flow->hash ^ flow->end_ns ^ arrival->bytes) * UINT64_C(1099511628211);
+		if (arrival->message)
+			cr_assert_eq(GPOINTER_TO_UINT(arrival->message), ++flow->messages);
+		sim_arrival_done(arrival);
+	}
+}
+
+static struct flow run_flow(const struct sim_path_spec *path, uint64_t seed)
+{
+	struct flow flow = { .engine = new_engine(path, 1, seed) };
+	struct sim_tcp_options options[2];
+
+	big_buffers(options);
+	flow.conn = sim_conn_new(flow.engine, 0, options);
+	flow.inbox = sim_queue_new(flow.engine);
+	sim_conn_set_inbox(flow.conn, SIM_CLIENT, flow.inbox);
+	sim_thread_start(flow.engine, SIM_CLIENT, "flow", flow_main, &flow);
+	sim_engine_run(flow.engine);
+	sim_engine_free(flow.engine);
+	return flow;
+}
+
+/* One engine per process: each run has a process of its own. */
+static struct flow run_flow_apart(const struct sim_path_spec *path, uint64_t seed)
+{
+	struct flow flow;
+	int ends[2], status;
+	pid_t child;
+
+	cr_assert_eq(pipe(ends), 0);
+	child = fork();
+	if (child == 0) {
+		flow = run_flow(path, seed);
+		_exit(write(ends[1], &flow, sizeof(flow)) == sizeof(flow) ? 0 : 1);
+	}
+	cr_assert_eq(read(ends[0], &flow, sizeof(flow)), sizeof(flow));
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	close(ends[0]);
+	close(ends[1]);
+	return flow;
+}
+
+static const struct sim_path_spec lossy = { .rtt_ns = 10000000, .rate_bps = 100000000, .loss = 0.01 };
+static const struct sim_path_spec jittery = { .rtt_ns = 10000000, .rate_bps = 100000000, .jitter_ns = 300000 };
+static const struct sim_path_spec plain = { .rtt_ns = 10000000, .rate_bps = 100000000 };
+
+Test(sim_engine, the_same_seed_gives_the_same_arrivals)
+{
+	cr_expect_eq(run_flow_apart(&lossy, 7).hash, run_flow_apart(&lossy, 7).hash);
+	cr_expect_eq(run_flow_apart(&jittery, 7).hash, run_flow_apart(&jittery, 7).hash);
+	cr_expect_eq(run_flow_apart(&plain, 7).hash, run_flow_apart(&plain, 8).hash, "no chance, no seed");
+}
+
+Test(sim_engine, another_seed_gives_other_arrivals_with_loss_or_jitter)
+{
+	cr_expect_neq(run_flow_apart(&lossy, 7).hash, run_flow_apart(&lossy, 8).hash);
+	cr_expect_neq(run_flow_apart(&jittery, 7).hash, run_flow_apart(&jittery, 8).hash);
+}
+
+Test(sim_engine, loss_delays_but_delivers_every_message)
+{
+	struct flow with = run_flow_apart(&lossy, 3), without = run_flow_apart(&plain, 3);
+
+	cr_expect_eq(with.messages, 50);
+	cr_expect_gt(with.end_ns, without.end_ns);
+}
+
+/* --- threads ---------------------------------------------------------------------------------------------------- */
+
+static struct {
+	struct sim_engine *engine;
+	struct sim_queue *queue;
+	uint64_t ends_ns[3];
+	int popped[4];
+	int pop_count;
+	void *timed_out;
+	uint64_t timed_out_ns;
+} threads;
+
+static void work_main(void *arg)
+{
+	sim_cpu_use(threads.engine, 1000000);
+	*(uint64_t *)arg = sim_engine_now_ns(threads.engine);
+}
+
+Test(sim_engine, three_threads_share_two_cores)
+{
+	threads.engine = new_engine(&plain, 1, 0);
+	for (int i = 0; i < 3; i++)
+		sim_thread_start(threads.engine, SIM_CLIENT, "worker", work_main, &threads.ends_ns[i]);
+	sim_engine_run(threads.engine);
+	for (int i = 0; i < 3; i++)
+		cr_expect_eq(threads.ends_ns[i], 1500000);
+	sim_engine_free(threads.engine);
+}
+
+Test(sim_engine, client_and_server_may_be_one_host)
+{
+	const struct sim_topology topology = {
+		.client = { "both", 1 }, .server = { "both", 1 }, .paths = &plain, .path_count = 1
+	};
+
+	threads.engine = sim_engine_new(&topology, NULL);
+	sim_thread_start(threads.engine, SIM_CLIENT, "a", work_main, &threads.ends_ns[0]);
+	sim_thread_start(threads.engine, SIM_SERVER, "b", work_main, &threads.ends_ns[1]);
+	sim_engine_run(threads.engine);
+	cr_expect_eq(threads.ends_ns[0], 2000000);
+	cr_expect_eq(threads.ends_ns[1], 2000000);
+	sim_engine_free(threads.engine);
+}
+
+static void push_main(void *arg)
+{
+	(void)arg;
+	for (int i = 1; i <= 3; i++)
+		sim_queue_push(threads.queue, GINT_TO_POINTER(i));
+	cr_expect_eq(threads.pop_count, 0, "a push must not let the other thread run");
+	sim_sleep_until(threads.engine, 5000);
+	sim_queue_push(threads.queue, GINT_TO_POINTER(4));
+}
+
+static void pop_main(void *arg)
+{
+	(void)arg;
+	while (threads.pop_count < 3)
+		threads.popped[threads.pop_count++] = GPOINTER_TO_INT(sim_queue_pop(threads.queue));
+	threads.timed_out = sim_queue_pop_until(threads.queue, 4000);
+	threads.timed_out_ns = sim_engine_now_ns(threads.engine);
+	threads.popped[threads.pop_count++] = GPOINTER_TO_INT(sim_queue_pop_until(threads.queue, 9000));
+	sim_queue_pop(threads.queue); /* for ever */
+	cr_assert_fail("nobody pushes a fifth item");
+}
+
+Test(sim_engine, a_queue_keeps_order_and_times_out_and_a_blocked_thread_ends_the_run)
+{
+	threads.engine = new_engine(&plain, 1, 0);
+	threads.queue = sim_queue_new(threads.engine);
+	sim_thread_start(threads.engine, SIM_CLIENT, "pop", pop_main, NULL);
+	sim_thread_start(threads.engine, SIM_CLIENT, "push", push_main, NULL);
+	cr_expect_eq(sim_engine_run(threads.engine), 5000);
+	for (int i = 0; i < 4; i++)
+		cr_expect_eq(threads.popped[i], i + 1);
+	cr_expect_null(threads.timed_out);
+	cr_expect_eq(threads.timed_out_ns, 4000);
+	sim_engine_free(threads.engine);
+}
+
+static void tick_main(void *arg)
+{
+	(void)arg;
+	for (uint64_t i = 1;; i++) {
+		sim_sleep_until(threads.engine, i * 1000);
+		if (i == 10)
+			sim_engine_stop(threads.engine);
+	}
+}
+
+Test(sim_engine, stop_ends_a_run_that_would_go_on)
+{
+	threads.engine = new_engine(&plain, 1, 0);
+	sim_thread_start(threads.engine, SIM_CLIENT, "tick", tick_main, NULL);
+	sim_thread_start(threads.engine, SIM_SERVER, "tick", tick_main, NULL);
+	cr_expect_eq(sim_engine_run(threads.engine), 10000);
+	sim_engine_free(threads.engine);
+}
+
+/* --- cut -------------------------------------------------------------------------------------------------------- */
+
+static struct {
+	int dropped;
+	int arrived;
+	struct sim_conn *conn;
+	struct sim_queue *inbox;
+} cut;
+
+static void count_drop(void *message, void *arg)
+{
+	cr_expect_eq(message, &cut);
+	++*(int *)arg;
+}
+
+static void cut_main(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 20; i++)
+		sim_conn_send(cut.conn, SIM_SERVER, &cut, 1000000);
+	sim_sleep_until(threads.engine, 400000000);
+	sim_conn_cut(cut.conn, count_drop, &cut.dropped);
+	sim_conn_send(cut.conn, SIM_SERVER, &cut, 1000);
+}
+
+static void cut_reader_main(void *arg)
+{
+	(void)arg;
+	for (;;) {
+		struct sim_arrival *arrival = sim_queue_pop(cut.inbox);
+
+		cut.arrived += arrival->message != NULL;
+		sim_arrival_done(arrival);
+	}
+}
+
+Test(sim_engine, each_message_of_a_cut_connection_arrives_or_is_dropped)
+{
+	struct sim_tcp_options options[2];
+
+	big_buffers(options);
+	threads.engine = new_engine(&plain, 1, 0);
+	cut.conn = sim_conn_new(threads.engine, 0, options);
+	cut.inbox = sim_queue_new(threads.engine);
+	sim_conn_set_inbox(cut.conn, SIM_CLIENT, cut.inbox);
+	sim_thread_start(threads.engine, SIM_CLIENT, "cut", cut_main, NULL);
+	sim_thread_start(threads.engine, SIM_CLIENT, "reader", cut_reader_main, NULL);
+	sim_engine_run(threads.engine);
+	cr_expect_gt(cut.arrived, 0);
+	cr_expect_gt(cut.dropped, 1);
+	cr_expect_eq(cut.arrived + cut.dropped, 21);
+	sim_engine_free(threads.engine);
+}
+
+/* --- platform --------------------------------------------------------------------------------------------------- */
+
+Test(sim_engine, an_impossible_topology_is_refused_with_a_reason)
+{
+	const struct sim_path_spec always_lost = { .loss = 1 };
+	const struct sim_topology wrong[] = {
+		{ .client = { "a", 1 }, .server = { "b", 1 } },
+		{ .client = { "a", 0 }, .server = { "b", 1 }, .paths = &plain, .path_count = 1 },
+		{ .client = { "a", 1 }, .server = { NULL, 1 }, .paths = &plain, .path_count = 1 },
+		{ .client = { "a", 1 }, .server = { "b", 1 }, .paths = &always_lost, .path_count = 1 },
+	};
+
+	for (guint i = 0; i < G_N_ELEMENTS(wrong); i++) {
+		GError *error = NULL;
+
+		cr_expect_null(sim_engine_new(&wrong[i], &error));
+		cr_assert_not_null(error);
+		cr_expect(g_str_has_prefix(error->message, "Cannot build"));
+		g_error_free(error);
+	}
+}
+
+Test(sim_engine, the_platform_names_hosts_with_any_character)
+{
+	const struct sim_topology topology = {
+		.client = { "a<b>&\"c", 3 }, .server = { "b", 1 }, .paths = &plain, .path_count = 1
+	};
+	struct sim_engine *engine = sim_engine_new(&topology, NULL);
+
+	cr_assert(engine);
+	cr_expect(strstr(sim_engine_platform_xml(engine), "core=\"3\""));
+	cr_expect(strstr(sim_engine_platform_xml(engine), "latency=\"0s\""));
+	sim_engine_free(engine);
+}
