@@ -111,14 +111,14 @@ void tcp_sender_write(struct tcp_sender *tcp, uint64_t bytes)
 		tcp_sender_fill(tcp);
 }
 
-/* tcp_cwnd_restart, and cubic's clock stands still meanwhile (cubictcp_cwnd_event). */
+/* tcp_cwnd_restart, and cubic's clock stands still while the application has nothing to send (cubictcp_cwnd_event). */
 static void restart_after_idle(struct tcp_sender *tcp, uint64_t now_ns)
 {
 	uint64_t rto_ns = tcp_sender_rto_ns(tcp);
 	uint64_t idle_ns = now_ns - tcp->last_sent_ns;
 	uint32_t floor = min32(tcp->config.initial_window, tcp->cwnd);
 
-	if (tcp->cubic.in_epoch)
+	if (tcp->cubic.in_epoch && tcp->drained)
 		tcp->cubic.epoch_start_ns = min64(now_ns, tcp->cubic.epoch_start_ns + idle_ns);
 	if (!tcp->config.slow_start_after_idle || idle_ns <= rto_ns || tcp->sent == 0)
 		return;
@@ -249,9 +249,9 @@ static void hystart_update(struct tcp_sender *tcp, uint64_t now_ns, const struct
 	}
 	rise_ns = min64(max64(hs->rtt_min_ns / 8, HYSTART_DELAY_MIN_NS), HYSTART_DELAY_MAX_NS);
 	hs->rtt_round_ns = min64(hs->rtt_round_ns, ack->rtt_ns);
-	if (hs->samples >= HYSTART_SAMPLES && hs->rtt_round_ns > hs->rtt_min_ns + rise_ns)
-		hs->found = true;
 	hs->samples += (segments + 1) / 2;
+	if (hs->samples > HYSTART_SAMPLES && hs->rtt_round_ns > hs->rtt_min_ns + rise_ns)
+		hs->found = true;
 	if (hs->found)
 		tcp->ssthresh = tcp->cwnd;
 }
@@ -302,10 +302,13 @@ static void grow(struct tcp_sender *tcp, uint64_t now_ns, uint32_t segments)
 	if (!is_cwnd_limited(tcp) || tcp->acked < tcp->recovery_end)
 		return;
 	if (in_slow_start(tcp)) {
-		uint32_t cwnd = min32(tcp->cwnd + segments, tcp->ssthresh);
+		uint32_t most = tcp->cwnd_limited ? tcp->ssthresh : min32(tcp->ssthresh, 2 * tcp->max_in_flight);
+		uint32_t cwnd = min32(tcp->cwnd + segments, most);
 
 		segments -= cwnd - tcp->cwnd;
 		tcp->cwnd = cwnd;
+		if (cwnd < tcp->ssthresh)
+			return;
 	}
 	if (segments)
 		avoid_congestion(tcp, now_ns, segments);
@@ -323,9 +326,10 @@ void tcp_sender_acked(struct tcp_sender *tcp, uint64_t now_ns, const struct tcp_
 	tcp->acked = ack->position;
 	tcp->acked_segments = ack->segments;
 	note_rtt(tcp, ack->rtt_ns);
-	grow(tcp, now_ns, segments);
 	hystart_update(tcp, now_ns, ack, segments);
+	grow(tcp, now_ns, segments);
 	tcp_sender_fill(tcp);
+	tcp->drained = tcp->acked == tcp->written;
 }
 
 void tcp_sender_lost(struct tcp_sender *tcp)

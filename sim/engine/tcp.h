@@ -71,6 +71,7 @@ struct tcp_sender {
 	uint64_t usage_end;
 	uint32_t used;
 	uint64_t used_since_ns;
+	bool drained; /* all that was written is acknowledged */
 	uint64_t last_sent_ns;
 	uint64_t idle_restarts;
 	uint64_t srtt_ns;
