@@ -45,6 +45,8 @@ static void enter_connecting(struct smb_client *client, uint32_t i)
 	struct client_channel *channel = client_channel_at(client, i);
 	struct client_output *output = client_output_push(client, SMB_CLIENT_OPEN_CHANNEL);
 
+	if (client->channels_used <= i)
+		client->channels_used = i + 1;
 	channel->verdict = SMB_OP_DISCONNECTED;
 	channel->status = STATUS_SUCCESS;
 	output->channel = i;

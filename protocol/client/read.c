@@ -235,10 +235,12 @@ static void copy_begin(struct smb_client *client, struct client_op *op, struct s
 	op->wait = OP_COPY;
 }
 
-static void reader_run(struct smb_client *client, struct client_op *op)
+static void reader_run(struct smb_client *client, struct client_op *op, struct smb_read_view *view)
 {
-	struct smb_read_view view = view_of(client, op);
-	struct smb_reader_action action = smb_reader_step(&op->reader, &view);
+	struct smb_reader_action action;
+
+	view->file_bytes = client_file_at(client, op->file)->bytes;
+	action = smb_reader_step(&op->reader, view);
 
 	switch (action.step) {
 	case SMB_READER_COPY:
@@ -261,6 +263,8 @@ static void reader_run(struct smb_client *client, struct client_op *op)
 
 void client_read_run(struct smb_client *client, struct client_op *op)
 {
+	struct smb_read_view view = view_of(client, op);
+
 	while (op->wait == OP_RUNNABLE && client_has_output_room(client)) {
 		if (op->stalled) {
 			client_transfer_abandon(client, op);
@@ -272,7 +276,7 @@ void client_read_run(struct smb_client *client, struct client_op *op)
 		} else if (op->transfer.position < op->transfer.end || op->transfer.head != NONE) {
 			client_page_run(client, op);
 		} else {
-			reader_run(client, op);
+			reader_run(client, op, &view);
 		}
 	}
 }

@@ -10,7 +10,7 @@ uint32_t client_pick_channel(struct smb_client *client)
 
 	loads.count = 1;
 	loads.usable = 0;
-	for (uint32_t i = 0; i < client->limits.channels; i++) {
+	for (uint32_t i = 0; i < client->channels_used; i++) {
 		const struct client_channel *channel = client_channel_at(client, i);
 
 		loads.in_flight[i] = channel->credits.in_flight;

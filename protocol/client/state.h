@@ -237,6 +237,7 @@ struct smb_client {
 
 	struct client_session session;
 	uint32_t mount_op; /* MOUNT or UNMOUNT under way; NONE */
+	uint32_t channels_used; /* no channel from this number on was ever opened */
 	struct smb_channel_picker picker;
 	struct smb_requests requests;
 	struct client_list runnable;
