@@ -144,5 +144,27 @@ void sim_stream_consumed(struct sim_stream *stream, uint64_t bytes);
 /** Take in the acknowledgements that have come by now. */
 void sim_stream_take_acks(struct sim_stream *stream);
 bool sim_conn_is_cut(const struct sim_conn *conn);
+/** Note an acknowledgement that will reach the sender. */
+void sim_stream_add_ack(struct sim_stream *stream, struct sim_ack ack);
+
+/* wire.c */
+
+/** Decide how many segments go before the next one is lost. */
+void sim_stream_draw_loss(struct sim_stream *stream);
+bool sim_stream_is_limited(const struct sim_stream *stream);
+uint64_t sim_stream_one_way_ns(const struct sim_stream *stream);
+/** Payload and headers. */
+uint64_t sim_stream_wire_bytes(const struct sim_stream *stream, uint64_t bytes, uint64_t segments);
+/** How long a segment handed to the network card at the sending side at `now_ns` takes to the other end: it queues
+ *  behind everything that waits for the same wire. */
+uint64_t sim_stream_transit_ns(const struct sim_stream *stream, uint64_t now_ns);
+void sim_stream_occupy_wire(struct sim_stream *stream, uint64_t now_ns, uint64_t bytes);
+/** Take off the card's queue what is serialised in one go: a message or as much of it as may go, or several short
+ *  ones. Returns the bytes to be charged. */
+uint64_t sim_stream_stage(struct sim_stream *stream);
+/** What was staged was on the wire from `from_ns` to `to_ns`: into the delay line with it. */
+void sim_stream_launch(struct sim_stream *stream, uint64_t charged, uint64_t from_ns, uint64_t to_ns);
+/** [blocks] Stage, transfer over the wire, launch. */
+void sim_stream_serialise(struct sim_stream *stream);
 
 #endif
