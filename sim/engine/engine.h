@@ -72,7 +72,8 @@ uint64_t sim_engine_now_ns(const struct sim_engine *engine);
 /** The platform as SimGrid XML, as the engine generated it. Owned by the engine. */
 const char *sim_engine_platform_xml(const struct sim_engine *engine);
 
-/** Threads. `start` may be called before run and from any thread. */
+/** Threads. `start` may be called before run and from any thread; the new thread first runs when the caller blocks or
+ *  ends. */
 struct sim_thread *sim_thread_start(struct sim_engine *engine, enum sim_side side, const char *name,
 				    void (*main)(void *arg), void *arg);
 /** [blocks] Use one core of this thread's host for `ns` nanoseconds of work; more threads than cores share them.
@@ -115,11 +116,13 @@ void sim_conn_set_inbox(struct sim_conn *conn, enum sim_side side, struct sim_qu
 /** Append a message of `stream_bytes` (>= 1) to the stream in the direction away from `from`. Never blocks.
  *  Messages are cut into arrivals at TCP's own pace; an arrival with message != NULL comes exactly once per send. */
 void sim_conn_send(struct sim_conn *conn, enum sim_side from, void *message, uint64_t stream_bytes);
-/** The receiver took the arrival off its inbox and is done with it: opens the receive window, frees the arrival. */
+/** The receiver took the arrival off its inbox and is done with it: opens the receive window, frees the arrival. A
+ *  receiver that keeps arrivals stops the sender once the receive buffer is full, as with a real socket. */
 void sim_arrival_done(struct sim_arrival *arrival);
 /** Bytes given to sim_conn_send and not yet acknowledged. */
 uint64_t sim_conn_unacked_bytes(const struct sim_conn *conn, enum sim_side from);
-/** Cut the connection: nothing more is delivered in either direction; messages in flight are handed to `drop`. */
+/** Cut the connection: nothing more is delivered in either direction; messages in flight are handed to `drop`, and so
+ *  is each one sent later. Arrivals already in an inbox stay there. */
 void sim_conn_cut(struct sim_conn *conn, void (*drop)(void *message, void *arg), void *arg);
 
 /** Numbers for reports, per sending side. */

@@ -397,6 +397,59 @@ Test(sim_engine, each_message_of_a_cut_connection_arrives_or_is_dropped)
 	sim_engine_free(threads.engine);
 }
 
+/* --- what a sender can see -------------------------------------------------------------------------------------- */
+
+static struct {
+	uint64_t connected_ns;
+	uint64_t unacked[3];
+	uint64_t undone;
+	GPtrArray *kept;
+} seen;
+
+static void look_main(void *arg)
+{
+	struct sim_arrival *arrival;
+
+	(void)arg;
+	sim_conn_connect(cut.conn);
+	seen.connected_ns = sim_engine_now_ns(threads.engine);
+	sim_conn_send(cut.conn, SIM_SERVER, &cut, 2 * MSS_BYTES);
+	seen.unacked[0] = sim_conn_unacked_bytes(cut.conn, SIM_SERVER);
+	arrival = sim_queue_pop(cut.inbox);
+	seen.unacked[1] = sim_conn_unacked_bytes(cut.conn, SIM_SERVER);
+	sim_sleep_until(threads.engine, sim_engine_now_ns(threads.engine) + plain.rtt_ns / 2);
+	seen.unacked[2] = sim_conn_unacked_bytes(cut.conn, SIM_SERVER);
+	sim_arrival_done(arrival);
+	sim_conn_send(cut.conn, SIM_SERVER, &cut, 10 << 20);
+	while ((arrival = sim_queue_pop(cut.inbox))) {
+		seen.undone += arrival->bytes;
+		g_ptr_array_add(seen.kept, arrival);
+	}
+}
+
+Test(sim_engine, bytes_are_unacknowledged_for_a_round_trip_and_kept_arrivals_stop_the_sender)
+{
+	struct sim_tcp_options options[2];
+
+	big_buffers(options);
+	threads.engine = new_engine(&plain, 1, 0);
+	cut.conn = sim_conn_new(threads.engine, 0, options);
+	cut.inbox = sim_queue_new(threads.engine);
+	sim_conn_set_inbox(cut.conn, SIM_CLIENT, cut.inbox);
+	seen.kept = g_ptr_array_new();
+	sim_thread_start(threads.engine, SIM_CLIENT, "look", look_main, NULL);
+	sim_engine_run(threads.engine);
+	cr_expect_eq(seen.connected_ns, plain.rtt_ns);
+	cr_expect_eq(seen.unacked[0], 2 * MSS_BYTES);
+	cr_expect_eq(seen.unacked[1], 2 * MSS_BYTES);
+	cr_expect_eq(seen.unacked[2], 0);
+	cr_expect(seen.undone > 0 && seen.undone <= 65536, "%lu bytes", seen.undone);
+	for (guint i = 0; i < seen.kept->len; i++)
+		sim_arrival_done(g_ptr_array_index(seen.kept, i));
+	g_ptr_array_free(seen.kept, TRUE);
+	sim_engine_free(threads.engine);
+}
+
 /* --- platform --------------------------------------------------------------------------------------------------- */
 
 Test(sim_engine, an_impossible_topology_is_refused_with_a_reason)
