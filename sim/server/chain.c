@@ -232,13 +232,31 @@ static uint32_t check_session(struct server_call *call)
 	return STATUS_SUCCESS;
 }
 
+/* After a channel was lost the client counts up. What was sent before must not change the file behind its back:
+ * MS-SMB2 3.3.5.2.10, invariant C23. IOCTLs change no file here. */
+static uint32_t check_channel_sequence(const struct server_call *call)
+{
+	struct server_handle *handle = server_handle(call->server, call->handle);
+	const struct smb2_header *header = &call->request->header;
+	uint16_t ahead = (uint16_t)(header->channel_sequence - handle->channel_sequence);
+
+	if (call->on->dialect < SMB2_DIALECT_300 || !ahead)
+		return STATUS_SUCCESS;
+	if (ahead <= INT16_MAX) {
+		handle->channel_sequence = header->channel_sequence;
+		return STATUS_SUCCESS;
+	}
+	return header->command == SMB2_WRITE || header->command == SMB2_SET_INFO ? STATUS_FILE_NOT_AVAILABLE
+										 : STATUS_SUCCESS;
+}
+
 static uint32_t check_file(struct server_call *call, bool is_related)
 {
 	if (is_related && status_is_error(call->create_status))
 		return call->create_status;
 	if (call->handle == SERVER_NONE)
 		call->handle = server_handle_find(call->server, call->session, file_id_of(call->request));
-	return call->handle == SERVER_NONE ? STATUS_FILE_CLOSED : STATUS_SUCCESS;
+	return call->handle == SERVER_NONE ? STATUS_FILE_CLOSED : check_channel_sequence(call);
 }
 
 static uint32_t check(struct server_call *call, enum needs needs, bool is_related)
@@ -321,31 +339,30 @@ static void pad_last(struct smb_chain_writer *writer, struct smb_pdu *chain)
 		writer->buffer[chain->length++] = 0;
 }
 
-static enum server_cut execute(struct server_call *call, const struct smb_pdu *pdu, struct smb_chain_writer *writer)
+static enum server_cut execute(struct server_call *call, const struct smb_pdu *pdu, struct smb2_message *request,
+			       struct smb_chain_writer *writer)
 {
 	struct smb_chain_reader reader;
-	struct smb2_message request, reply;
+	struct smb2_message *reply = call->reply;
 	uint32_t credits = 0;
 	bool has_more = true;
 
-	call->request = &request;
-	call->reply = &reply;
 	smb_chain_read(&reader, pdu);
 	for (uint32_t i = 0; has_more; i++) {
-		enum smb_wire_verdict verdict = decode_member(&reader, &request, &has_more);
+		enum smb_wire_verdict verdict = decode_member(&reader, request, &has_more);
 		call->is_single = !i && !has_more;
 		call->is_last = !has_more;
 		call->reply_room = writer->size - writer->used;
-		server_reply_header(&reply.header, &request.header, STATUS_SUCCESS);
-		server_reply_error(&reply); /* unless the command fills in another body */
+		server_reply_header(&reply->header, &request->header, STATUS_SUCCESS);
+		server_reply_error(reply); /* unless the command fills in another body */
 		uint32_t status = run_member(call, verdict, !i);
 		if (call->cut || call->is_waiting || call->is_silent)
 			return call->cut;
-		reply.header.status = status;
+		reply->header.status = status;
 		if (status_is_error(status) && status != STATUS_MORE_PROCESSING_REQUIRED)
-			server_reply_error(&reply);
+			server_reply_error(reply);
 		finish_header(call, status, &credits);
-		if (smb_chain_append(writer, &reply) != SMB_WIRE_OK)
+		if (smb_chain_append(writer, reply) != SMB_WIRE_OK)
 			return SERVER_CUT_TOO_LONG;
 	}
 	struct smb_pdu chain = smb_chain_finish(writer);
@@ -367,10 +384,13 @@ static enum server_cut receive(struct smb_server *server, uint32_t connection, c
 {
 	uint8_t bytes[SMB_SERVER_PDU_MAX], scratch[SMB_SERVER_PDU_MAX]; /* touched only as far as replies need them */
 	struct smb_chain_writer writer;
+	struct smb2_message request, reply;
 	struct server_call call = {
 		.server = server,
 		.connection = connection,
 		.on = server_connection(server, connection),
+		.request = &request,
+		.reply = &reply,
 		.session = SERVER_NONE,
 		.tree = SERVER_NONE,
 		.handle = SERVER_NONE,
@@ -383,7 +403,7 @@ static enum server_cut receive(struct smb_server *server, uint32_t connection, c
 	if (cut)
 		return cut;
 	smb_chain_begin(&writer, bytes, reply_max(server));
-	cut = execute(&call, pdu, &writer);
+	cut = execute(&call, pdu, &request, &writer);
 	if (!cut && call.is_waiting)
 		server_request_wait(server, call.token);
 	return cut;

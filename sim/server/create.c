@@ -178,6 +178,7 @@ static uint32_t handle_new(struct server_call *call, const struct server_path *p
 		.name = path->name,
 		.access = map_access(request->desired_access),
 		.mode = request->create_options & OPTIONS_OF_MODE,
+		.channel_sequence = call->request->header.channel_sequence,
 		.scan_name = SERVER_NONE,
 	};
 	if (file->first_handle != SERVER_NONE)

@@ -133,6 +133,7 @@ static void put_handle(struct writer *writer, const struct server_handle *handle
 	put(writer, handle->oplock, 1);
 	put(writer, handle->lease_state, 4);
 	put(writer, handle->lease_epoch, 2);
+	put(writer, handle->channel_sequence, 2);
 	put_bytes(writer, handle->lease_key, sizeof(handle->lease_key));
 	put(writer, handle->position, 8);
 	put(writer, handle->scan, 1);

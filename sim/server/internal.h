@@ -126,6 +126,7 @@ struct server_handle {
 	uint32_t mode; /* create options that QUERY_INFO reports */
 	uint32_t lease_state;
 	uint16_t lease_epoch;
+	uint16_t channel_sequence; /* newest one seen (MS-SMB2 3.3.5.2.10) */
 	uint8_t lease_key[16];
 	uint64_t position;
 	enum server_scan scan; /* QUERY_DIRECTORY */
@@ -154,7 +155,6 @@ struct server_request {
 	uint16_t command;
 	uint16_t credit_charge;
 	uint16_t credits_asked;
-	uint16_t channel_sequence;
 	uint32_t process_id;
 	uint32_t tree_id;
 	uint64_t session_id;

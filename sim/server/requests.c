@@ -27,7 +27,6 @@ uint32_t server_request_new(struct smb_server *server, uint32_t connection, cons
 		.command = header->command,
 		.credit_charge = header->credit_charge,
 		.credits_asked = header->credits,
-		.channel_sequence = header->channel_sequence,
 		.process_id = header->process_id,
 		.tree_id = header->tree_id,
 		.session_id = header->session_id,

@@ -8,6 +8,17 @@
  * In: PDUs on connections, storage work that is done, the time. Out, drained with smb_server_next(): PDUs to send,
  * storage work to do, connections to cut. The host decides how long anything takes; the server decides what is
  * allowed, granted and answered (MS-SMB2 3.3).
+ *
+ * Rules for the host: drain until SMB_SERVER_IDLE after each call that takes something in (smb_server_work_done may be
+ * called while draining); report each WORK exactly once, also when its connection is gone; after SMB_SERVER_DISCONNECT
+ * call smb_server_closed() before the connection number is used again. Time never runs backwards. A call needs up to
+ * 140 KiB of stack.
+ *
+ * What it does not do: signatures and encryption are not looked at; oplock and lease breaks are never sent, so caching
+ * is granted only to a client alone with a file; locks are granted to everybody; durable opens do not outlive their
+ * connection; CHANGE_NOTIFY, pipes and reparse points are refused. A file name is at most 60 UTF-16 units. File
+ * content is exact for data that travels as slices (payload.h); data that travels in the bytes is only counted. A READ
+ * across two sources is answered with the bytes up to about 64 KiB, a longer one ends at the border.
  */
 
 #include "protocol/wire/message.h"
@@ -21,7 +32,7 @@ struct smb_server; /* the block */
 #define SMB_SERVER_SOURCE_UNKNOWN UINT64_MAX
 
 struct smb_server_limits {
-	uint32_t connections;
+	uint32_t connections; /* 1 to 64 */
 	uint32_t sessions;
 	uint32_t trees;
 	uint32_t nodes; /* files and directories, the root included */
@@ -59,13 +70,16 @@ size_t smb_server_encode(const struct smb_server *server, uint8_t *buffer, size_
 bool smb_server_make_file(struct smb_server *server, const char *name, uint64_t source, uint64_t bytes);
 bool smb_server_make_directory(struct smb_server *server, const char *name);
 
+/** A connection is open; its window is {0} (MS-SMB2 3.3.5.1). It must not be open already. */
 void smb_server_connected(struct smb_server *server, uint32_t connection, uint64_t now_ns);
+/** A connection is gone, for whatever reason; what waits for it is dropped. Calling it twice does no harm. */
 void smb_server_closed(struct smb_server *server, uint32_t connection, uint64_t now_ns);
 
 enum smb_server_verdict {
 	SMB_SERVER_OK,
 	SMB_SERVER_CUT, /* the request broke a rule that ends the connection (MS-SMB2 3.3.5.2.3); CUT is in the outputs */
 };
+/** Execute one PDU. MS-SMB2 3.3.5.2: connection, sequence window (3.3.5.2.3), session, tree, CreditCharge, FileId. */
 enum smb_server_verdict smb_server_receive(struct smb_server *server, uint32_t connection, const struct smb_pdu *pdu,
 					   uint64_t now_ns);
 /** The storage work `token` is done. */
@@ -94,6 +108,7 @@ struct smb_server_output {
 
 #define SMB_SERVER_PDU_MAX 65536
 
+/** The next output; a PDU is put into `buffer` of at least SMB_SERVER_PDU_MAX bytes and is valid until that changes. */
 void smb_server_next(struct smb_server *server, struct smb_server_output *output, uint8_t *buffer, uint32_t size);
 
 /** Numbers of a connection, for traces and predicates. */

@@ -233,3 +233,42 @@ Test(io, work_names_bytes_and_direction)
 		t_free(t);
 	}
 }
+
+/* C23: a WRITE from before the loss of a channel is refused once a newer request was seen, a READ is not. */
+Test(io, stale_writes_are_refused)
+{
+	static const struct {
+		uint16_t sequence;
+		bool is_write;
+		uint32_t status;
+	} steps[] = {
+		{ 0, true, STATUS_SUCCESS },
+		{ 1, false, STATUS_SUCCESS },
+		{ 0, true, STATUS_FILE_NOT_AVAILABLE },
+		{ 0, false, STATUS_SUCCESS },
+		{ 1, true, STATUS_SUCCESS },
+		{ 0x8000, true, STATUS_SUCCESS },
+		{ 1, true, STATUS_FILE_NOT_AVAILABLE },
+		{ 0xffff, false, STATUS_SUCCESS },
+		{ 2, true, STATUS_SUCCESS }, /* behind the turn of the counter */
+		{ 0xffff, true, STATUS_FILE_NOT_AVAILABLE },
+	};
+
+	for (int old = 0; old < 2; old++) {
+		struct t *t = t_new();
+		t->credits = 10;
+		t_negotiate(t, 0, old ? SMB2_DIALECT_210 : SMB2_DIALECT_311);
+		t_session_setup(t, 0);
+		t->tree_id = t_tree_connect(t, 0, "\\\\server\\share")->message.header.tree_id;
+		struct smb2_file_id id = t_open(t, "file");
+		for (size_t i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
+			struct smb2_message message = steps[i].is_write
+							      ? t_write_request(t, id, 0, (struct smb_slice){ 7, 0, 9 })
+							      : t_read_request(t, id, 0, 9);
+			message.header.channel_sequence = steps[i].sequence;
+			uint32_t expect = old ? STATUS_SUCCESS : steps[i].status;
+			cr_assert_eq(t_status(t_ask(t, 0, &message)), expect, "step %zu", i);
+		}
+		t_free(t);
+	}
+}
