@@ -43,6 +43,7 @@ struct peer_channel {
 	int64_t credits; /* 1 + grants - charges */
 	uint64_t next_id; /* ids must come without holes here */
 	uint64_t ids_end; /* first id not granted yet */
+	uint64_t overdraft; /* ids that break acknowledgements used beyond it: they never wait (C6, C19) */
 };
 
 struct peer {
@@ -79,7 +80,8 @@ struct peer {
 	uint32_t done_count;
 	struct smb_client_output done; /* the last DONE */
 	uint64_t copied_bytes;
-	uint32_t wrong_copies;
+	uint32_t wrong_copies; /* other bytes than the file has there, or out of order */
+	bool any_copy_order; /* several readers at once: order is not judged */
 	uint64_t copy_next;
 	uint64_t wake_ns;
 	uint32_t opened;

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Thousands of short runs against a server that does whatever the specification lets it do: grants between nothing and
+ * all, interim answers or not, answers in any order, short and failed READs, lease breaks, channels that die. The peer
+ * judges the window of every PDU, the block is checked after every call, and every operation must end.
+ */
+#include "protocol/client/tests/peer.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RUNS 400
+#define STEPS 3000
+#define OPS 4
+
+static uint64_t seed;
+
+/** SplitMix64: the same run on every machine. */
+static uint32_t draw(uint32_t below)
+{
+	uint64_t x = seed += UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return (uint32_t)((x ^ (x >> 31)) % below);
+}
+
+static bool chance(uint32_t percent)
+{
+	return draw(100) < percent;
+}
+
+static const char *const eras[] = { "3.0", "4.15", "4.20", "5.10", "6.1", "6.12", "next" };
+static const char *const mounts[] = {
+	"vers=3.1.1",		"vers=3.1.1,multichannel,max_channels=3,rsize=131072",
+	"vers=3.0,rsize=65536", "vers=2.0",
+	"vers=2.1,cache=none",	"vers=3.0,cache=none,rsize=65536,multichannel,max_channels=2",
+};
+
+struct run {
+	struct peer *peer;
+	uint32_t file;
+	uint32_t under_way;
+	bool closing;
+	uint32_t trouble; /* percent of steps that do something unfriendly */
+};
+
+static void change_mood(struct run *run)
+{
+	struct peer *peer = run->peer;
+
+	peer->read_interim = chance(50);
+	peer->grant_cap = chance(30) ? 1 + draw(12) : 0;
+	peer->short_bytes = chance(20) ? 1 + draw(200000) : 0;
+	peer->read_failures = chance(10) ? draw(4) : 0;
+	peer->read_status = chance(50) ? STATUS_INSUFFICIENT_RESOURCES : STATUS_ACCESS_DENIED;
+	peer->hold_reads = chance(70);
+}
+
+static void break_lease(struct peer *peer)
+{
+	struct smb2_message notify;
+
+	memset(&notify, 0, sizeof(notify));
+	notify.header.flags = SMB2_FLAGS_SERVER_TO_REDIR;
+	notify.header.command = SMB2_OPLOCK_BREAK;
+	notify.header.message_id = SMB2_MESSAGE_ID_UNSOLICITED;
+	notify.kind = SMB2_BODY_LEASE_BREAK_NOTIFY;
+	notify.body.lease_break_notify.flags = draw(2);
+	notify.body.lease_break_notify.new_state = draw(8);
+	for (uint32_t i = 0; i < 16; i++)
+		notify.body.lease_break_notify.lease_key[i] = (uint8_t)(i + 1);
+	notify.body.lease_break_notify.lease_key[12] ^= 1;
+	if (peer->channels[0].open)
+		peer_send(peer, 0, &notify);
+}
+
+/** Answer a READ that was held back, any of them. */
+static void answer_one(struct peer *peer)
+{
+	uint32_t which = draw(peer->held_count);
+
+	peer_answer_read(peer, which);
+	peer->held[which] = peer->held[--peer->held_count];
+}
+
+static void submit_read(struct run *run)
+{
+	struct smb_op read = { .kind = SMB_OP_READ, .file = run->file };
+
+	read.offset = draw((uint32_t)run->peer->file_bytes + 5000);
+	read.length = chance(50) ? 1 << 20 : draw(300000);
+	if (peer_submit(run->peer, &read) != SMB_OP_NONE)
+		run->under_way++;
+}
+
+static void submit_close(struct run *run)
+{
+	struct smb_op close = { .kind = SMB_OP_CLOSE, .file = run->file };
+
+	cr_assert_neq(peer_submit(run->peer, &close), SMB_OP_NONE);
+	run->under_way++;
+	run->closing = true;
+}
+
+static void fail_channel(struct run *run)
+{
+	uint32_t channel = draw(SMB_CHANNELS_MAX);
+
+	if (run->peer->channels[channel].open)
+		peer_fail_channel(run->peer, channel);
+}
+
+/** One step of the world. False: nothing can happen any more. */
+static bool step(struct run *run)
+{
+	struct peer *peer = run->peer;
+
+	if (chance(run->trouble)) {
+		change_mood(run);
+		if (chance(20))
+			break_lease(peer);
+		if (chance(3))
+			fail_channel(run);
+		peer->now_ns += draw(1000000000);
+		if (peer->now_ns >= peer->wake_ns && chance(50)) {
+			smb_client_wake(peer->client, peer->now_ns);
+			peer_drain(peer);
+		}
+	}
+	if (peer->held_count && (chance(40) || !peer->queue_count))
+		answer_one(peer);
+	if (peer_deliver(peer))
+		return true;
+	return peer->held_count;
+}
+
+static void one_run(uint32_t number, bool move)
+{
+	static const struct smb_client_limits limits = {
+		.channels = 3, .requests = 40, .ops = OPS, .files = 2, .page_runs = 24, .outputs = 20
+	};
+	const char *era = eras[draw(sizeof(eras) / sizeof(eras[0]))];
+	const char *mount = mounts[draw(4 + (draw(2) << 1))];
+	struct run run = { .trouble = draw(30) };
+	struct smb_client_info info;
+	uint32_t done;
+
+	if (strstr(mount, "multichannel") && number % 2)
+		era = "6.1";
+	else if (strstr(mount, "multichannel"))
+		era = "6.12";
+	run.peer = peer_new_limits(era, mount, 4096u << draw(5), &limits);
+	run.peer->move_block = move;
+	run.peer->file_bytes = 1 + draw(3 << 20);
+	run.peer->any_copy_order = true;
+	run.file = peer_mount_and_open(run.peer);
+	done = run.peer->done_count;
+	for (uint32_t i = 0; i < STEPS; i++) {
+		if (!run.closing && i < STEPS / 2 && run.under_way < OPS - 1 && chance(20))
+			submit_read(&run);
+		if (!run.closing && i >= STEPS / 2)
+			submit_close(&run);
+		if (!step(&run) && run.closing && run.peer->done_count == done + run.under_way)
+			break;
+		run.under_way -= run.closing ? 0 : run.peer->done_count - done;
+		done = run.closing ? done : run.peer->done_count;
+	}
+	run.trouble = 0;
+	while (step(&run))
+		;
+	cr_expect_eq(run.peer->done_count, done + run.under_way, "run %u (%s, %s): %u operations are stuck", number,
+		     era, mount, done + run.under_way - run.peer->done_count);
+	cr_expect_eq(run.peer->wrong_copies, 0, "run %u (%s, %s)", number, era, mount);
+	smb_client_look(run.peer->client, &info);
+	cr_expect_eq(info.in_flight_read_bytes, 0, "run %u", number);
+	cr_expect_eq(info.waiting_for_credits, 0, "run %u", number);
+	peer_free(run.peer);
+}
+
+Test(random, every_operation_ends_whatever_the_server_does)
+{
+	for (uint32_t i = 0; i < RUNS; i++) {
+		seed = i;
+		one_run(i, i % 8 == 0);
+	}
+}
