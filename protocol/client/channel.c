@@ -100,6 +100,7 @@ static void lose_request(struct smb_client *client, uint32_t slot)
 	case PURPOSE_NEGOTIATE:
 	case PURPOSE_SESSION_FIRST:
 	case PURPOSE_SESSION_FINAL:
+	case PURPOSE_REQUERY:
 	case PURPOSE_ECHO:
 	case PURPOSE_LEASE_BREAK:
 	case PURPOSE_OPLOCK_BREAK:

@@ -97,6 +97,7 @@ struct smb_client *smb_client_init(void *block, const struct smb_client_limits *
 	client->mount_op = NONE;
 	client->runnable = client->for_room = (struct client_list){ NONE, NONE };
 	client->wake_ns = NEVER;
+	client->requery_ns = NEVER;
 	smb_requests_init(&client->requests, client_request_arrays(client), limits->requests);
 	for (uint32_t i = 0; i < limits->channels; i++) {
 		struct client_channel *channel = client_channel_at(client, i);

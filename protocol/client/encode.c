@@ -322,6 +322,7 @@ size_t smb_client_encode(const struct smb_client *client, uint8_t *buffer, size_
 	put32(&encoder, client->picker.sequence % PICKS_REPEAT);
 	put32(&encoder, client->leases);
 	put_time(&encoder, client->wake_ns);
+	put_time(&encoder, client->requery_ns);
 	put8(&encoder, client->timers_changed);
 	put_list(&encoder, client->runnable);
 	put_list(&encoder, client->for_room);

@@ -6,6 +6,7 @@
 
 #define CAPABILITY_RSS 1u
 #define CAPABILITY_RDMA 2u
+#define REQUERY_INTERVAL_NS UINT64_C(600000000000) /* SMB_INTERFACE_POLL_INTERVAL */
 #define SPEED_UNKNOWN_BPS UINT64_C(1000000000) /* cifs takes 1 Gbit/s when the server says 0 */
 
 uint32_t client_channels_wanted(const struct smb_client *client)
@@ -29,15 +30,15 @@ static bool is_better(const struct smb2_network_interface *a, const struct smb2_
 	return a->link_speed_bps > b->link_speed_bps;
 }
 
-void client_interfaces_answer(struct smb_client *client, const struct smb2_message *message)
+/** Take over the list of an answer; false: it is none. */
+static bool read_interfaces(struct client_session *session, const struct smb2_message *message)
 {
 	struct smb2_network_interface list[CLIENT_INTERFACES_MAX];
-	struct client_session *session = &client->session;
 	uint32_t count = CLIENT_INTERFACES_MAX;
 
-	if (message->kind != SMB2_BODY_IOCTL_RSP ||
+	if (message->header.status != STATUS_SUCCESS || message->kind != SMB2_BODY_IOCTL_RSP ||
 	    smb2_interfaces_decode(message->body.ioctl_rsp.output, list, &count) != SMB_WIRE_OK)
-		return;
+		return false;
 	memset(session->interfaces, 0, sizeof(session->interfaces));
 	session->interface_count = count;
 	for (uint32_t i = 0; i < count; i++) {
@@ -45,7 +46,14 @@ void client_interfaces_answer(struct smb_client *client, const struct smb2_messa
 		if (!list[i].link_speed_bps)
 			session->interfaces[i].info.link_speed_bps = SPEED_UNKNOWN_BPS;
 	}
-	if (count)
+	return true;
+}
+
+void client_interfaces_answer(struct smb_client *client, const struct smb2_message *message)
+{
+	struct client_session *session = &client->session;
+
+	if (read_interfaces(session, message) && session->interface_count)
 		session->interfaces[0].channels = session->interfaces[0].round = 1; /* the first channel's */
 }
 
@@ -103,4 +111,93 @@ uint32_t client_next_interface(struct smb_client *client)
 	session->interfaces[best].channels++;
 	session->interfaces[best].round++;
 	return best;
+}
+
+/* ------------------------------------------------------------------------------------------ while mounted (6.0+) */
+
+void client_requery_start(struct smb_client *client)
+{
+	if (client->policy.channel_dynamic != SMB_CHANNELS_REQUERY || client_channels_wanted(client) < 2)
+		return;
+	client->requery_ns = client->now_ns + REQUERY_INTERVAL_NS;
+	client->timers_changed = true;
+}
+
+void client_requery_timer(struct smb_client *client)
+{
+	struct smb_credits *credits;
+	uint32_t channel;
+	uint32_t slot;
+
+	if (client->now_ns < client->requery_ns)
+		return;
+	client->requery_ns = client->now_ns + REQUERY_INTERVAL_NS;
+	client->timers_changed = true;
+	channel = client_pick_channel(client);
+	if (channel == NONE || client->mount_op != NONE || !client_has_request_room(client))
+		return; /* next time */
+	credits = &client_channel_at(client, channel)->credits;
+	if (smb_credits_take(credits, &client->policy, SMB_CREDIT_ORDINARY, 1) != SMB_CREDIT_TAKEN)
+		return;
+	slot = client_request_take(client, PURPOSE_REQUERY, NONE);
+	client_request_send(client, slot, channel, 0);
+}
+
+static uint32_t find_interface(const struct client_session *session, const struct smb2_network_interface *wanted)
+{
+	for (uint32_t i = 0; i < session->interface_count; i++) {
+		const struct smb2_network_interface *info = &session->interfaces[i].info;
+
+		if (info->index == wanted->index && info->is_ipv6 == wanted->is_ipv6 &&
+		    !memcmp(info->address, wanted->address, sizeof(info->address)))
+			return i;
+	}
+	return NONE;
+}
+
+/** Which interface of the new list the channel is on; the first channel stays wherever it was. */
+static void follow_interface(struct smb_client *client, uint32_t i, const struct client_session *before)
+{
+	struct client_channel *channel = client_channel_at(client, i);
+	uint32_t now = NONE;
+
+	if (channel->interface < before->interface_count)
+		now = find_interface(&client->session, &before->interfaces[channel->interface].info);
+	if (now == NONE && i)
+		client_channel_drop(client, i, SMB_OP_DISCONNECTED, STATUS_SUCCESS);
+	if (now == NONE)
+		return;
+	channel->interface = now;
+	client->session.interfaces[now].channels++;
+	client->session.interfaces[now].round++;
+}
+
+static bool is_over(const struct client_channel *channel)
+{
+	return channel->state == CHANNEL_UNUSED || channel->state == CHANNEL_DOWN;
+}
+
+void client_requery_answer(struct smb_client *client, const struct smb2_message *message)
+{
+	const struct client_session before = client->session;
+	uint32_t wanted = client_channels_wanted(client);
+
+	if (client->mount_op != NONE || !read_interfaces(&client->session, message))
+		return;
+	if (!client->session.interface_count) {
+		client->session = before; /* a server that says nothing takes nothing away */
+		return;
+	}
+	for (uint32_t i = 0; i < client->channels_used; i++) {
+		if (!is_over(client_channel_at(client, i)))
+			follow_interface(client, i, &before);
+	}
+	for (uint32_t i = 1; i < wanted && client_has_output_room(client); i++) {
+		uint32_t interface = is_over(client_channel_at(client, i)) ? client_next_interface(client) : NONE;
+
+		if (interface == NONE)
+			continue;
+		client_channel_at(client, i)->interface = interface;
+		client_channel_step(client, i, CHANNEL_OPEN);
+	}
 }

@@ -17,6 +17,10 @@ static void dispatch(struct smb_client *client, uint32_t slot, const struct smb2
 		client_request_release(client, slot);
 		client_channel_answer(client, &copy, message);
 		break;
+	case PURPOSE_REQUERY:
+		client_request_release(client, slot);
+		client_requery_answer(client, message);
+		break;
 	case PURPOSE_ECHO:
 	case PURPOSE_LEASE_BREAK:
 	case PURPOSE_OPLOCK_BREAK:

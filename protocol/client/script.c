@@ -306,6 +306,7 @@ static void script_shut(struct smb_client *client, struct client_op *op)
 		client_channel_step(client, i, CHANNEL_SHUT);
 	}
 	client->session = (struct client_session){ 0 };
+	client->requery_ns = NEVER;
 	for (uint32_t i = 0; i < client->limits.files; i++) {
 		client_file_at(client, i)->state = FILE_FREE;
 		client_file_at(client, i)->break_pending = false;
@@ -316,8 +317,10 @@ static void script_shut(struct smb_client *client, struct client_op *op)
 
 static void script_end(struct smb_client *client, struct client_op *op)
 {
-	if (op->kind == SMB_OP_MOUNT)
+	if (op->kind == SMB_OP_MOUNT) {
 		client->session.mounted = true;
+		client_requery_start(client);
+	}
 	if (op->kind == SMB_OP_OPEN)
 		op->bytes = client_file_at(client, op->file)->bytes;
 	client_op_end(client, op, SMB_OP_OK, STATUS_SUCCESS);

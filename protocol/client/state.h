@@ -80,6 +80,7 @@ enum client_purpose {
 	PURPOSE_READ_WINDOW, /* a piece of a readahead window, into the page cache */
 	PURPOSE_READ_PAGE, /* a piece of one page, the reader waits for it */
 	PURPOSE_READ_DIRECT, /* a piece of an uncached read */
+	PURPOSE_REQUERY, /* the interfaces once more, while mounted */
 	PURPOSE_ECHO,
 	PURPOSE_LEASE_BREAK,
 	PURPOSE_OPLOCK_BREAK,
@@ -251,6 +252,7 @@ struct smb_client {
 	uint64_t now_ns;
 	uint64_t wake_ns; /* asked of the host; NEVER = none */
 	bool timers_changed;
+	uint64_t requery_ns; /* when the interfaces are asked for again; NEVER */
 };
 
 static inline struct client_channel *client_channel_at(const struct smb_client *client, uint32_t i)
@@ -364,6 +366,11 @@ void client_channel_answer(struct smb_client *client, struct smb_request *reques
 uint32_t client_next_interface(struct smb_client *client);
 uint32_t client_channels_wanted(const struct smb_client *client);
 void client_interfaces_answer(struct smb_client *client, const struct smb2_message *message);
+/** Mounted: from now on the interfaces are asked for again, if policy and mount want that. */
+void client_requery_start(struct smb_client *client);
+void client_requery_timer(struct smb_client *client);
+/** Follow the server's interfaces: channels of one that is gone move, channels that are down are opened again. */
+void client_requery_answer(struct smb_client *client, const struct smb2_message *message);
 
 /* ------------------------------------------------------------------------------------------ operations (script.c) */
 

@@ -134,11 +134,13 @@ void client_timers_run(struct smb_client *client)
 		if (client_channel_at(client, i)->next_echo_ns != NEVER)
 			channel_timer(client, i);
 	}
+	if (client->requery_ns != NEVER)
+		client_requery_timer(client);
 }
 
 uint64_t client_next_timer(const struct smb_client *client)
 {
-	uint64_t next = NEVER;
+	uint64_t next = client->requery_ns;
 
 	for (uint32_t i = 0; i < client->limits.channels; i++) {
 		if (client_channel_at(client, i)->next_echo_ns < next)

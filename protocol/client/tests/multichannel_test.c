@@ -227,3 +227,64 @@ Test(multichannel, without_any_channel_operations_end_as_disconnected)
 	cr_expect_eq(peer_do(peer, &mount), SMB_OP_OK, "a new mount starts afresh");
 	peer_free(peer);
 }
+
+#define REQUERY_NS UINT64_C(600000000000)
+
+/** Let time pass until the interfaces have been asked for again. */
+static uint32_t pass_requery(struct peer *peer)
+{
+	uint64_t end = peer->now_ns + REQUERY_NS + 1000000000;
+	uint32_t asked = 0;
+	uint32_t from = peer->log_count;
+
+	while (peer->wake_ns <= end) {
+		peer->now_ns = peer->wake_ns;
+		peer->wake_ns = UINT64_MAX;
+		smb_client_wake(peer->client, peer->now_ns);
+		peer_run(peer);
+	}
+	for (uint32_t i = from; i < peer->log_count; i++)
+		asked += peer->log[i].command == SMB2_IOCTL && peer->log[i].code == FSCTL_QUERY_NETWORK_INTERFACE_INFO;
+	return asked;
+}
+
+Test(multichannel, interfaces_are_asked_for_again_and_channels_follow)
+{
+	struct peer *peer = peer_new("6.1", "vers=3.1.1,multichannel,max_channels=4", 4096);
+	struct smb_op unmount = { .kind = SMB_OP_UNMOUNT };
+	struct smb_op close = { .kind = SMB_OP_CLOSE };
+
+	peer->interfaces = 2;
+	close.file = peer_mount_and_open(peer);
+	cr_expect_eq(peer->opened, 4);
+	cr_expect_eq(pass_requery(peer), 1);
+	cr_expect_eq(peer->opened, 4, "nothing changed");
+	peer_fail_channel(peer, 2);
+	cr_expect_eq(pass_requery(peer), 1);
+	cr_expect_eq(peer->opened, 5, "the failed channel is back");
+	peer->interfaces = 1;
+	cr_expect_eq(pass_requery(peer), 1);
+	cr_expect_eq(peer->closed, 2, "the channels of the second interface: %u", peer->closed);
+	cr_expect_eq(peer->opened, 7, "are opened on the first");
+	cr_expect_eq(peer_read_all(peer, close.file, 1 << 20), peer->file_bytes);
+	cr_expect_eq(peer_do(peer, &close), SMB_OP_OK);
+	cr_expect_eq(peer_do(peer, &unmount), SMB_OP_OK);
+	cr_expect_eq(peer->closed, 2 + 4);
+	peer_free(peer);
+}
+
+Test(multichannel, a_single_channel_or_an_older_kernel_does_not_ask_again)
+{
+	static const struct {
+		const char *era;
+		const char *mount;
+	} table[] = { { "6.1", "vers=3.1.1" }, { "5.10", "vers=3.1.1,multichannel,max_channels=2" } };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct peer *peer = peer_new(table[i].era, table[i].mount, 4096);
+
+		peer_mount_and_open(peer);
+		cr_expect_eq(pass_requery(peer), 0, "row %u", i);
+		peer_free(peer);
+	}
+}

@@ -180,7 +180,7 @@ static void ioctl_reply(struct peer *peer, const struct smb2_message *request, s
 			list[i] = (struct smb2_network_interface){ .index = i + 1,
 								   .capability = 1,
 								   .link_speed_bps = 1000000000,
-								   .address = { 10, 0, 0, 1 } };
+								   .address = { 10, 0, 0, (uint8_t)(i + 1) } };
 		cr_assert_eq(smb2_interfaces_encode(list, peer->interfaces, scratch, size, &used), SMB_WIRE_OK);
 	} else if (code == FSCTL_VALIDATE_NEGOTIATE_INFO) {
 		memset(scratch, 0, 24);
