@@ -23,7 +23,7 @@ const char *sim_outcome_name(enum sim_outcome outcome)
 {
 	static const char *const names[] = {
 		[SIM_OUTCOME_FINISHED] = "finished",	 [SIM_OUTCOME_STUCK] = "stuck",
-		[SIM_OUTCOME_TIME_LIMIT] = "time limit", [SIM_OUTCOME_FAILED] = "failed",
+		[SIM_OUTCOME_TIME_LIMIT] = "time_limit", [SIM_OUTCOME_FAILED] = "failed",
 		[SIM_OUTCOME_IMPOSSIBLE] = "impossible",
 	};
 	return names[outcome];
