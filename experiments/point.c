@@ -76,11 +76,14 @@ static bool check_contradictions(const struct lab_values *values, const struct s
 
 static bool parse_mount(struct lab_draft *draft, struct lab_build_report *report, GError **error)
 {
-	if (smb_mount_options_parse(draft->mount->str, &draft->point->policy, &draft->point->mount, &report->mount) ==
-	    SMB_MOUNT_OK)
-		return true;
-	report->key = lab_key_find("client", "mount");
-	return impossible(error, "mount -o %s: %s", draft->mount->str, report->mount.message);
+	struct sim_point *point = draft->point;
+
+	if (smb_mount_options_parse(draft->mount->str, &point->policy, &point->mount, &report->mount) != SMB_MOUNT_OK) {
+		report->key = lab_key_find("client", "mount");
+		return impossible(error, "mount -o %s: %s", draft->mount->str, report->mount.message);
+	}
+	point->network.tcp[SIM_CLIENT].nagle = !point->mount.tcp_nodelay;
+	return true;
 }
 
 static bool parse_command(struct lab_draft *draft, struct lab_build_report *report, GError **error)

@@ -21,7 +21,7 @@ bool lab_point_build(const struct lab_values *values, const char *directory, str
 bool lab_point_check(guint key, const char *text, const char *directory, GError **error);
 
 /** SHA-256 (hex) over everything that can change the point's result: its values in force, and the code that computes
- *  it (program version and a hash over the sources of protocol/ and sim/). A point that could not be built (`built`
+ *  it (program version and lab_model_hash). A point that could not be built (`built`
  *  false) is known by the texts given for it. */
 char *lab_point_identity(const struct sim_point *point, const struct lab_values *values, bool built);
 

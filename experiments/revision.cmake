@@ -9,9 +9,10 @@ if(NOT failed)
 	set(revision ${described})
 endif()
 
-# The sources that decide results. Their order is the glob's, which is sorted.
+# The sources that decide results: the model, and what turns a config into its points. Their order is the glob's, which is sorted.
 file(GLOB_RECURSE sources RELATIVE ${SOURCE_DIR}
-	${SOURCE_DIR}/protocol/*.c ${SOURCE_DIR}/protocol/*.h ${SOURCE_DIR}/sim/*.c ${SOURCE_DIR}/sim/*.h)
+	${SOURCE_DIR}/protocol/*.c ${SOURCE_DIR}/protocol/*.h ${SOURCE_DIR}/sim/*.c ${SOURCE_DIR}/sim/*.h
+	${SOURCE_DIR}/experiments/point.c ${SOURCE_DIR}/experiments/keys*.c ${SOURCE_DIR}/experiments/workload*.c)
 list(FILTER sources EXCLUDE REGEX "/(tests|bench|fuzz)/")
 set(all "")
 foreach(source ${sources})

@@ -9,7 +9,8 @@
 const char *lab_version(void);
 /** git revision of the source tree, "-dirty" behind it when files differ; "unknown" outside git. */
 const char *lab_git_revision(void);
-/** SHA-256 (hex) over the sources of protocol/ and sim/: changes when, and only when, results may change. */
+/** SHA-256 (hex) over the sources of protocol/ and sim/ and over those that turn a config into points: changes when,
+ *  and only when, results may change. */
 const char *lab_model_hash(void);
 
 #endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "experiments/tests/program.h"
+#include "experiments/workload.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <gio/gio.h>
+#include <string.h>
+#include <unistd.h>
+
+TestSuite(workload);
+
+static struct sim_workload parse(const char *text, const struct lab_surroundings *around)
+{
+	struct sim_workload workload;
+	g_autoptr(GError) error = NULL;
+
+	cr_assert(lab_workload_parse(text, around, &workload, &error), "%s: %s", text, error ? error->message : "");
+	return workload;
+}
+
+/* What a job reads, as dd reports it: whole blocks, the last one as short as the file makes it. */
+static uint64_t bytes_read(const struct sim_read_job *job)
+{
+	uint64_t rest = job->file_bytes - job->skip_bytes;
+
+	return job->count ? MIN(rest, job->count * job->block_bytes) : rest;
+}
+
+static uint64_t real_dd(const char *directory, const char *command)
+{
+	g_autofree char *line = g_strconcat("LC_ALL=C ", command, " of=/dev/null 2>&1", NULL);
+	const char *argv[] = { "sh", "-c", line, NULL };
+	g_autoptr(GSubprocessLauncher) launcher = g_subprocess_launcher_new(G_SUBPROCESS_FLAGS_STDOUT_PIPE);
+	g_autoptr(GSubprocess) process = NULL;
+	g_autofree char *out = NULL;
+	const char *bytes;
+
+	g_subprocess_launcher_set_cwd(launcher, directory);
+	process = g_subprocess_launcher_spawnv(launcher, argv, NULL);
+	cr_assert(process && g_subprocess_communicate_utf8(process, NULL, NULL, &out, NULL, NULL));
+	bytes = strstr(out, "records out\n");
+	cr_assert(bytes, "%s: %s", command, out);
+	return g_ascii_strtoull(bytes + strlen("records out\n"), NULL, 10);
+}
+
+Test(workload, dd_reads_as_many_bytes_as_the_real_dd)
+{
+	static const char *const commands[] = {
+		"dd if=f",
+		"dd if=f bs=1M",
+		"dd if=f bs=1M count=2",
+		"dd if=f bs=1M count=99",
+		"dd if=f bs=1MB count=2",
+		"dd if=f bs=64k count=3 skip=2",
+		"dd if=f bs=64K skip=70",
+		"dd if=f ibs=4096 count=5",
+		"dd if=f bs=2b count=7",
+		"dd if=f bs=3x512 count=4",
+		"dd if=f bs=1kB count=10",
+		"dd if=f bs=4096 skip=8192 count=1 iflag=skip_bytes",
+		"dd if=f bs=4096 count=8192 iflag=count_bytes",
+		"dd if=f bs=4096 count=8192B",
+		"dd if=f bs=4KiB count=3 status=none conv=noerror iflag=fullblock",
+		"dd if=f bs=8c count=512",
+		"dd if=f bs=16w count=64 iseek=3",
+	};
+	const struct lab_surroundings around = { .file_bytes = 5 * 1048576 + 777, .block_bytes = 1048576 };
+	char *directory = program_directory();
+	g_autofree char *path = g_build_filename(directory, "f", NULL);
+	int fd = open(path, O_CREAT | O_WRONLY, 0600);
+
+	cr_assert(fd >= 0 && ftruncate(fd, (off_t)around.file_bytes) == 0);
+	close(fd);
+	for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
+		struct sim_workload workload = parse(commands[i], &around);
+		g_auto(GStrv) parts = g_strsplit(commands[i], " status=none", -1);
+		g_autofree char *loud = g_strjoinv("", parts); /* its report is what is compared */
+
+		cr_assert_eq(workload.job_count, 1);
+		cr_assert_eq(bytes_read(&workload.jobs[0]), real_dd(directory, loud), "%s", commands[i]);
+	}
+	program_clean(directory);
+}
+
+Test(workload, a_command_becomes_jobs_call_by_call)
+{
+	const struct lab_surroundings around = { .block_bytes = 1048576, .seed = 7 };
+	const struct lab_surroundings sized = { .file_bytes = 10 << 20, .block_bytes = 65536 };
+	struct sim_workload workload;
+
+	workload = parse("dd if=/mnt/test/1GBfile of=/dev/null bs=1M count=1024 iflag=direct", &around);
+	cr_assert_str_eq(workload.jobs[0].file, "1GBfile");
+	cr_assert_eq(workload.jobs[0].file_bytes, 1 << 30);
+	cr_assert_eq(workload.jobs[0].count, 1024);
+	cr_assert(workload.jobs[0].direct);
+
+	workload = parse("cat '/mnt/a b' c > /dev/null; dd if=c bs=4k count=1", &sized);
+	cr_assert_eq(workload.job_count, 3);
+	cr_assert_str_eq(workload.jobs[0].file, "a b");
+	cr_assert_eq(workload.jobs[1].block_bytes, 131072);
+	cr_assert_eq(workload.jobs[1].count, 0);
+
+	workload = parse("fio --name=x --filename=/mnt/f --rw=read:960k --bs=64k --size=16m --direct=1", &around);
+	cr_assert_eq(workload.jobs[0].pattern, SIM_STRIDED);
+	cr_assert_eq(workload.jobs[0].stride_bytes, 1048576);
+	cr_assert_eq(workload.jobs[0].count, 16);
+	cr_assert(workload.jobs[0].direct);
+
+	workload = parse("fio filename=f rw=randread bs=4k size=1m", &around);
+	cr_assert_eq(workload.jobs[0].pattern, SIM_RANDOM);
+	cr_assert_eq(workload.jobs[0].count, 256);
+	cr_assert_eq(workload.jobs[0].random_seed, 7);
+
+	workload = parse("dd if=f bs=1M count=1; dd if=f bs=1M count=3", &around);
+	cr_assert_eq(workload.jobs[0].file_bytes, 3 << 20, "one file has one size");
+}
+
+Test(workload, a_fio_job_file_is_read_group_by_group)
+{
+	char *directory = program_directory();
+	const struct lab_surroundings around = { .directory = directory, .block_bytes = 1048576 };
+	struct sim_workload workload;
+	g_autoptr(GError) error = NULL;
+
+	program_write(
+		directory, "two.fio",
+		"; two "
+		"readers\n[global]\nbs=64k\nsize=1m\nfilename=f\n[seq]\nrw=read\n[rand]\nstonewall\nrw=randread\n",
+		-1);
+	program_write(directory, "beside.fio", "[global]\nfilename=f\nsize=1m\n[a]\nrw=read\n[b]\nrw=read\n", -1);
+	workload = parse("fio two.fio", &around);
+	cr_assert_eq(workload.job_count, 2);
+	cr_assert_eq(workload.jobs[0].block_bytes, 65536);
+	cr_assert_eq(workload.jobs[1].pattern, SIM_RANDOM);
+	cr_assert_not(lab_workload_parse("fio beside.fio", &around, &workload, &error));
+	cr_assert(strstr(error->message, "beside the job before it"), "%s", error->message);
+	program_clean(directory);
+}
+
+Test(workload, what_cannot_be_simulated_is_refused_by_name)
+{
+	static const struct {
+		const char *text, *reason;
+	} cases[] = {
+		{ "", "no command" },
+		{ " ; ; ", "no command" },
+		{ "rm /mnt/f", "'rm'" },
+		{ "ddd if=f", "nearest: dd" },
+		{ "dd of=/mnt/f", "if= is missing" },
+		{ "dd if=f bs=1M count=1 frob=3", "unrecognized operand 'frob=3'" },
+		{ "dd if=f frob", "unrecognized operand 'frob'" },
+		{ "dd if=f bs=1Q count=1", "invalid number: '1Q'" },
+		{ "dd if=f bs=-1 count=1", "invalid number" },
+		{ "dd if=f bs=0 count=1", "block size" },
+		{ "dd if=f bs=1M count=0", "reads nothing" },
+		{ "dd if=f bs=1M", "file_size" },
+		{ "dd if=f bs=99999999T count=99999999T", "invalid number" },
+		{ "dd if=f bs=1G count=9000000000000000", "too large" },
+		{ "dd if=f bs=1M count=1 iflag=append", "invalid input flag: 'append'" },
+		{ "dd if=f bs=1M count=100 iflag=count_bytes", "multiple" },
+		{ "dd if=/ bs=1M count=1", "names no file" },
+		{ "dd if='f bs=1M", "matching quote" },
+		{ "cat", "no file" },
+		{ "cat -n f", "'-n'" },
+		{ "fio", "neither" },
+		{ "fio nothing.fio", "No such file" },
+		{ "fio rw=write filename=f size=1m", "rw=write" },
+		{ "fio rw=read size=1m", "filename is missing" },
+		{ "fio rw=read filename=f size=1m iodepth=8", "iodepth=8" },
+		{ "fio rw=read filename=f size=1m frob=1", "'frob'" },
+		{ "fio rw=read filename=f size=1k bs=4k", "below one block" },
+		{ "fio rw=read filename=f bs=4k", "file_size" },
+	};
+	const struct lab_surroundings around = { .directory = "/nonexistent", .block_bytes = 1048576 };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct sim_workload workload;
+		g_autoptr(GError) error = NULL;
+
+		cr_assert_not(lab_workload_parse(cases[i].text, &around, &workload, &error), "%s", cases[i].text);
+		cr_assert(strstr(error->message, cases[i].reason), "%s: %s", cases[i].text, error->message);
+	}
+}
+
+Test(workload, a_mount_point_tells_share_and_other_files_apart)
+{
+	const struct lab_surroundings around = { .mountpoint = "/mnt/share", .block_bytes = 1048576 };
+	struct sim_workload workload = parse("dd if=/mnt/share/dir/f of=/tmp/x bs=1M count=1", &around);
+	static const char *const refused[] = { "dd if=/etc/passwd bs=1M count=1", "dd if=/mnt/shared/f bs=1M count=1",
+					       "dd if=/mnt/share/f of=/mnt/share/g bs=1M count=1" };
+
+	cr_assert_str_eq(workload.jobs[0].file, "dir/f");
+	for (size_t i = 0; i < G_N_ELEMENTS(refused); i++)
+		cr_assert_not(lab_workload_parse(refused[i], &around, &workload, NULL), "%s", refused[i]);
+}
+
+Test(workload, more_files_than_jobs_are_refused)
+{
+	const struct lab_surroundings around = { .file_bytes = 4096, .block_bytes = 1048576 };
+	struct sim_workload workload = parse("cat 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16", &around);
+
+	cr_assert_eq(workload.job_count, SIM_JOBS_MAX);
+	cr_assert_not(lab_workload_parse("cat 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", &around, &workload, NULL));
+}
