@@ -3,6 +3,7 @@
 #include "protocol/client/state.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 const struct smb_client_limits smb_client_limits_simulation = {
@@ -91,8 +92,8 @@ struct smb_client *smb_client_init(void *block, const struct smb_client_limits *
 	client->mount = config->mount;
 	client->page_bytes = config->page_bytes;
 	memcpy(client->client_guid, config->client_guid, sizeof(client->client_guid));
-	strcpy(client->server, config->server);
-	strcpy(client->share, config->share);
+	snprintf(client->server, sizeof(client->server), "%s", config->server);
+	snprintf(client->share, sizeof(client->share), "%s", config->share);
 	client->copy_is_free = config->copy_is_free;
 	client->mount_op = NONE;
 	client->runnable = client->for_room = (struct client_list){ NONE, NONE };
@@ -196,7 +197,7 @@ uint32_t smb_client_submit(struct smb_client *client, const struct smb_op *op, u
 		.random_hint = op->random_hint,
 	};
 	if (op->kind == SMB_OP_OPEN) {
-		strcpy(slot->name, op->name);
+		snprintf(slot->name, sizeof(slot->name), "%s", op->name);
 		begin_open(client, slot, file);
 	} else if (op->kind == SMB_OP_READ) {
 		client_read_begin(client, slot);
@@ -318,17 +319,17 @@ void smb_client_look(const struct smb_client *client, struct smb_client_info *in
 	}
 }
 
-void smb_client_look_channel(const struct smb_client *client, uint32_t index, struct smb_channel_info *info)
+void smb_client_look_channel(const struct smb_client *client, uint32_t channel, struct smb_channel_info *info)
 {
-	const struct client_channel *channel = client_channel_at(client, index);
+	const struct client_channel *at = client_channel_at(client, channel);
 
-	assert(index < client->limits.channels);
+	assert(channel < client->limits.channels);
 	*info = (struct smb_channel_info){
-		.usable = channel->state == CHANNEL_READY,
-		.credits = (uint32_t)channel->credits.ordinary,
-		.credits_echo = (uint32_t)channel->credits.echo,
-		.credits_oplock = channel->credits.oplock > 0 ? (uint32_t)channel->credits.oplock : 0,
-		.in_flight = channel->credits.in_flight,
-		.next_message_id = channel->window.next,
+		.usable = at->state == CHANNEL_READY,
+		.credits = (uint32_t)at->credits.ordinary,
+		.credits_echo = (uint32_t)at->credits.echo,
+		.credits_oplock = at->credits.oplock > 0 ? (uint32_t)at->credits.oplock : 0,
+		.in_flight = at->credits.in_flight,
+		.next_message_id = at->window.next,
 	};
 }

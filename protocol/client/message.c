@@ -5,6 +5,7 @@
 #include "protocol/wire/names.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 #define PROCESS_ID 0xfeffu /* MS-SMB2 2.2.1.2 */
@@ -73,7 +74,7 @@ const struct purpose_info *client_purpose_info(enum client_purpose purpose)
 struct scratch {
 	uint8_t name[2 * SMB_NAME_MAX];
 	uint8_t token[200];
-	uint8_t input[256];
+	uint8_t input[2 * (2 * CLIENT_HOST_MAX + 4) + 4];
 	uint8_t preauth[SMB2_PREAUTH_CONTEXT_SIZE];
 	uint8_t ciphers[SMB2_ALGORITHMS_SIZE(SMB2_ALGORITHMS_MAX)];
 	uint8_t lease[SMB2_LEASE_V2_SIZE];
@@ -190,11 +191,9 @@ static void build_tree_connect(const struct build *build)
 {
 	const struct smb_client *client = build->client;
 	bool ipc = build->request->purpose == PURPOSE_TREE_IPC;
-	char path[2 * CLIENT_HOST_MAX + 4] = "\\\\";
+	char path[2 * CLIENT_HOST_MAX + 4];
 
-	strcat(path, client->server);
-	strcat(path, "\\");
-	strcat(path, ipc ? "IPC$" : client->share);
+	snprintf(path, sizeof(path), "\\\\%s\\%s", client->server, ipc ? "IPC$" : client->share);
 	build->message->kind = SMB2_BODY_TREE_CONNECT_REQ;
 	build->message->body.tree_connect_req = (struct smb2_tree_connect_req){
 		.path = utf16(path, build->scratch->name, sizeof(build->scratch->name)),
@@ -234,14 +233,11 @@ static void build_validate(const struct build *build)
 /** Is the share a DFS link? MaxReferralLevel 4 and \server\share (MS-DFSC 2.2.2). */
 static void build_referral(const struct build *build)
 {
-	char path[2 * CLIENT_HOST_MAX + 4] = "\\";
+	char path[2 * CLIENT_HOST_MAX + 4];
 	uint8_t *input = build->scratch->input;
 	struct smb_blob name;
 
-	strcat(path, build->client->server);
-	strcat(path, "\\");
-	strcat(path, build->client->share);
-	path[(sizeof(build->scratch->input) - 4) / 2 - 1] = 0;
+	snprintf(path, sizeof(path), "\\%s\\%s", build->client->server, build->client->share);
 	put16(input, 4);
 	name = utf16(path, input + 2, sizeof(build->scratch->input) - 4);
 	put16(input + 2 + name.length, 0);
@@ -338,7 +334,7 @@ static void build_fs_query(const struct build *build)
 		uint8_t class;
 		uint8_t size;
 	} queries[] = {
-		[PURPOSE_FS_ATTRIBUTE - PURPOSE_FS_ATTRIBUTE] = { FS_ATTRIBUTE, 136 },
+		[0] = { FS_ATTRIBUTE, 136 },
 		[PURPOSE_FS_DEVICE - PURPOSE_FS_ATTRIBUTE] = { FS_DEVICE, 80 },
 		[PURPOSE_FS_VOLUME - PURPOSE_FS_ATTRIBUTE] = { FS_VOLUME, 122 },
 		[PURPOSE_FS_SECTOR - PURPOSE_FS_ATTRIBUTE] = { FS_SECTOR, 100 },

@@ -83,28 +83,28 @@ static bool is_connected(const struct client_channel *channel)
 	return channel->state >= CHANNEL_NEGOTIATING && channel->state <= CHANNEL_READY;
 }
 
-enum smb_receive_verdict smb_client_receive(struct smb_client *client, uint32_t index, const struct smb_pdu *pdu,
+enum smb_receive_verdict smb_client_receive(struct smb_client *client, uint32_t channel, const struct smb_pdu *pdu,
 					    uint64_t now_ns)
 {
-	struct client_channel *channel = client_channel_at(client, index);
+	struct client_channel *at = client_channel_at(client, channel);
 	enum smb_receive_verdict verdict = SMB_RECEIVE_OK;
 	struct smb_chain_reader reader;
 	struct smb2_message message;
 	enum smb_wire_verdict wire;
 
-	assert(index < client->limits.channels);
+	assert(channel < client->limits.channels);
 	client->now_ns = now_ns;
-	if (!is_connected(channel))
+	if (!is_connected(at))
 		return SMB_RECEIVE_UNMATCHED; /* the last words of a connection that is over */
-	channel->last_response_ns = now_ns;
+	at->last_response_ns = now_ns;
 	smb_chain_read(&reader, pdu);
-	while (is_connected(channel) && (wire = smb_chain_next(&reader, &message)) != SMB_WIRE_END) {
+	while (is_connected(at) && (wire = smb_chain_next(&reader, &message)) != SMB_WIRE_END) {
 		enum smb_receive_verdict member = SMB_RECEIVE_MALFORMED;
 
 		if (wire == SMB_WIRE_OK)
-			member = receive_member(client, index, &message);
+			member = receive_member(client, channel, &message);
 		if (member == SMB_RECEIVE_MALFORMED) {
-			client_channel_drop(client, index, SMB_OP_DISCONNECTED, STATUS_SUCCESS);
+			client_channel_drop(client, channel, SMB_OP_DISCONNECTED, STATUS_SUCCESS);
 			return SMB_RECEIVE_MALFORMED;
 		}
 		if (member == SMB_RECEIVE_UNMATCHED)

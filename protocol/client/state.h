@@ -323,7 +323,7 @@ bool client_take_io(struct smb_client *client, struct client_op *op, uint32_t by
 /** Return what the operation took and did not use. */
 void client_return_credits(struct smb_client *client, struct client_op *op);
 /** Credits of a channel came: hand them to those who wait. */
-void client_credits_came(struct smb_client *client, uint32_t channel);
+void client_credits_came(struct smb_client *client, uint32_t index);
 bool client_has_request_room(const struct smb_client *client);
 /** A slot, or NONE: an ordinary operation leaves some to the core's own requests. */
 uint32_t client_request_take(struct smb_client *client, enum client_purpose purpose, uint32_t op);
@@ -358,9 +358,9 @@ enum channel_event {
 	CHANNEL_EVENTS,
 };
 /** Step the channel's state machine. An event that its state has no answer to brings the channel down. */
-void client_channel_step(struct smb_client *client, uint32_t channel, enum channel_event event);
+void client_channel_step(struct smb_client *client, uint32_t i, enum channel_event event);
 /** Give up a channel: its requests are lost, the host closes it. */
-void client_channel_drop(struct smb_client *client, uint32_t channel, enum smb_op_verdict verdict, uint32_t status);
+void client_channel_drop(struct smb_client *client, uint32_t i, enum smb_op_verdict verdict, uint32_t status);
 void client_channel_answer(struct smb_client *client, struct smb_request *request, const struct smb2_message *message);
 /** The interface for one more channel; NONE when no interface may take one. */
 uint32_t client_next_interface(struct smb_client *client);

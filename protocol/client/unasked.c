@@ -31,7 +31,7 @@ static void lease_break(struct smb_client *client, const struct smb2_lease_break
 
 		if (file->state != FILE_OPEN && file->state != FILE_CLOSING)
 			continue;
-		if (memcmp(file->lease_key, notify->lease_key, sizeof(file->lease_key)))
+		if (memcmp(file->lease_key, notify->lease_key, sizeof(file->lease_key)) != 0)
 			continue;
 		file->lease_state = notify->new_state;
 		apply_break(client, i, notify->new_state & SMB2_LEASE_READ_CACHING, notify->flags & LEASE_ACK_REQUIRED);
