@@ -21,7 +21,8 @@
 	.compounding = SMB_COMPOUND_NONE, .channel_pick = SMB_PICK_ROUND_ROBIN,                                        \
 	.channel_pick_scope = SMB_PICK_PER_WINDOW, .credits_general = 2, .credits_session_setup = 3,                   \
 	.credits_io_reserve = 1, .max_credits_default = 32000, .rsize_default_2x = 16 * KIB,                           \
-	.rsize_default_3x = 16 * KIB, .single_page_read_bytes = 16 * KIB, .read_whole_pages = true
+	.rsize_default_3x = 16 * KIB, .single_page_read_bytes = 16 * KIB, .read_whole_pages = true,                    \
+	.coreutils = SMB_COREUTILS_2018, .file_number_asked = true, .write_through_partial = true
 
 /* Facts A10: asynchronous writes, cifs_max_pending 50 under way; reads are still synchronous (A5). */
 #define ERA_3_0 ERA_2_6_39, .write_mode = SMB_WRITE_ASYNC_50
@@ -45,15 +46,19 @@
 /* Facts A1 (gate on max_read, 5.7), A2 (4 MiB for 3.x), A7 (10 per PDU, 130 at SESSION_SETUP, 64 at TREE_CONNECT,
  * charge + 8 through the stable series, reserve 8), A9 (5.5: multichannel, fastest interface first, round robin).
  * max_credits on secondary channels: fixed in 5.12 (D-49) and marked for stable. bdi_init sets io_pages to 128 KiB
- * from 5.10 on. */
+ * from 5.10 on. What system calls become: facts A8; the year of each in policy.h. */
 #define ERA_5_10                                                                                                       \
 	ERA_4_20, .readpages_gate = SMB_GATE_MAXREAD, .rsize_default_3x = 4 * MIB, .credits_general = 10,              \
 		  .credits_session_setup = 130, .credits_tree_connect = 64, .credits_io_extra = 8,                     \
 		  .credits_io_reserve = 8, .multichannel_known = true, .readahead_oversize_bytes = 128 * KIB,          \
-		  .secondary_inherits_max_credits = true
+		  .secondary_inherits_max_credits = true, .coreutils = SMB_COREUTILS_2022, .query_dir_first = true,    \
+		  .file_number_asked = false, .close_attributes = true, .flush_before_times = true,                    \
+		  .set_info_on_handle = true
 
 /* Facts A4 (rasize). Deferred close arrives here too, hence the sequences of 6.1 (captures/ops-6.1). */
-#define ERA_5_13 ERA_5_10, .rasize_known = true, .compounding = SMB_COMPOUND_6_1
+#define ERA_5_13                                                                                                       \
+	ERA_5_10, .rasize_known = true, .compounding = SMB_COMPOUND_6_1, .deferred_close_ms = 1000,                    \
+		  .truncate_expires = true
 
 /* Facts A7 (MAX_COMPOUND 7), A9 (least in flight, in 6.1's stable series; interfaces asked again every 600 s and
  * weighted by speed). Measured: captures/io-6.1. */
@@ -66,12 +71,13 @@
 
 /* Facts A2 (wsize in whole pages), A3 (the readahead of 6.11), A5 (netfs, a channel per READ), A7 (requests clipped to
  * max_credits), A9 (rotating). netfs reads a lone page with as few READs as rsize allows, and cuts READs at bytes:
- * captures/page-6.12-arm64-16k, rsize4K and rsize60K. */
+ * captures/page-6.12-arm64-16k, rsize4K and rsize60K. What system calls become: captures/ops-6.12. */
 #define ERA_6_12                                                                                                       \
 	ERA_6_4, .readahead_shape = SMB_RA_SHAPE_6_12, .compounding = SMB_COMPOUND_6_12,                               \
 		 .channel_pick = SMB_PICK_ROTATING, .channel_pick_scope = SMB_PICK_PER_REQUEST,                        \
 		 .credits_session_setup_clipped = true, .credits_io_clipped = true, .wsize_rounded_to_page = true,     \
-		 .read_whole_pages = false, .single_page_read_bytes = 4 * MIB
+		 .read_whole_pages = false, .single_page_read_bytes = 4 * MIB, .set_info_on_handle = false,            \
+		 .write_through_partial = false, .lease_key_reused = true, .symlink_reparse = true
 
 /* Facts A6 (the proposals of 2021) and A8 (one chain for readdir): what nobody has merged, all switched on. */
 #define ERA_NEXT                                                                                                       \

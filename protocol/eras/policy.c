@@ -66,6 +66,17 @@ static const struct policy_entry policies[] = {
 	NUMBER16(interface_weighting, 0, 1),
 	NUMBER32(readahead_oversize_bytes, 0, 33554432),
 	SWITCH(read_whole_pages),
+	CHOICE(coreutils, "2018|2022"),
+	SWITCH(query_dir_first),
+	SWITCH(file_number_asked),
+	SWITCH(close_attributes),
+	SWITCH(flush_before_times),
+	SWITCH(set_info_on_handle),
+	SWITCH(truncate_expires),
+	SWITCH(write_through_partial),
+	SWITCH(lease_key_reused),
+	SWITCH(symlink_reparse),
+	NUMBER16(deferred_close_ms, 0, 60000),
 };
 
 #define POLICY_COUNT (sizeof(policies) / sizeof(policies[0]))

@@ -36,6 +36,9 @@ enum smb_compounding {
 enum smb_channel_pick { SMB_PICK_ROUND_ROBIN, SMB_PICK_LEAST_IN_FLIGHT, SMB_PICK_ROTATING };
 enum smb_pick_scope { SMB_PICK_PER_WINDOW, SMB_PICK_PER_REQUEST };
 enum smb_channel_dynamic { SMB_CHANNELS_FIXED, SMB_CHANNELS_REQUERY };
+/** Which system calls the shell tools make: coreutils 8.2x of 2018, or those of 2022 (Debian 12) that rename and link
+ *  without looking first. */
+enum smb_coreutils { SMB_COREUTILS_2018, SMB_COREUTILS_2022 };
 
 struct smb_policy {
 	enum smb_readpages_gate readpages_gate;
@@ -72,6 +75,20 @@ struct smb_policy {
 	uint32_t readahead_oversize_bytes; /* bdi->io_pages: a read call larger than ra_pages may raise the window to
 					    * this; 131072 (5.10+), 0 = never */
 	bool read_whole_pages; /* READs are cut to whole pages; false from netfs on (6.10+), which cuts bytes */
+
+	/* What system calls become (facts A8, captures/ops-*.tsv). */
+	enum smb_coreutils coreutils;
+	bool query_dir_first; /* a directory is opened and first read in one chain: 5.6+ */
+	bool file_number_asked; /* open asks FileInternalInformation; until QFid brought it with CREATE (5.4, A11) */
+	bool close_attributes; /* dialect 3.x: CLOSE of a file asks for its attributes: 5.5+ */
+	bool flush_before_times; /* FLUSH before the times of a file that is open for writing are set: 5.6+ */
+	bool set_info_on_handle; /* SET_INFO of times on the handle that is open for writing: 5.4 to 6.8 */
+	bool truncate_expires; /* attributes are asked again after a truncation: 5.13+ */
+	bool write_through_partial; /* a write into a page that is not in the cache goes out at once; false from netfs
+				     * on (6.10+) */
+	bool lease_key_reused; /* unlink and rename of a file that was leased name its key: 6.9+ */
+	bool symlink_reparse; /* symlink(2) sets a reparse point when mfsymlinks is off: 6.12 */
+	uint16_t deferred_close_ms; /* CLOSE is put off for so long (closetimeo): 0 = off, 1000 (5.13+) */
 };
 
 /** One line of the era table: the name used in `kernel = NAME` and its policies. */
