@@ -40,6 +40,7 @@ struct lab_calibration *lab_calibration_new(const struct lab_config *config, con
 					    GError **error);
 void lab_calibration_free(struct lab_calibration *calibration);
 typedef struct lab_calibration lab_calibration;
+/* cppcheck-suppress unknownMacro */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(lab_calibration, lab_calibration_free)
 
 /** Find the best values; points of one evaluation run in parallel, `jobs` at a time. Progress on standard error. */

@@ -33,7 +33,7 @@ static bool parse(int *argc, char ***argv, struct options *options, int *exit_co
 		  "SECTION.KEY=VALUE" },
 		{ "jobs", 'j', 0, G_OPTION_ARG_INT, &options->jobs, "worker processes (default: one per core)", "N" },
 		{ "json", 0, 0, G_OPTION_ARG_NONE, &options->json, "print as JSON", NULL },
-		{ NULL },
+		G_OPTION_ENTRY_NULL,
 	};
 	const struct lab_usage usage = {
 		.arguments = "CONFIG",

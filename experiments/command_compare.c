@@ -25,7 +25,7 @@ static bool parse(int *argc, char ***argv, struct options *options, int *exit_co
 		{ "max-row-error", 0, 0, G_OPTION_ARG_DOUBLE, &options->max_row_error,
 		  "exit 1 when any row's error is above", "PERCENT" },
 		{ "json", 0, 0, G_OPTION_ARG_NONE, &options->json, "print as JSON", NULL },
-		{ NULL },
+		G_OPTION_ENTRY_NULL,
 	};
 	const struct lab_usage usage = {
 		.arguments = "DIR",

@@ -15,17 +15,14 @@ struct listing {
 	GPtrArray *cells; /* char *, row after row */
 };
 
-static void add(struct listing *listing, ...) G_GNUC_NULL_TERMINATED;
-static void add(struct listing *listing, ...)
+/* One row; as many cells as there are headings. */
+#define ADD(listing_, ...)                                                                                             \
+	add(listing_, G_N_ELEMENTS(((const char *const[]){ __VA_ARGS__ })), (const char *const[]){ __VA_ARGS__ })
+static void add(struct listing *listing, guint count, const char *const *cells)
 {
-	va_list cells;
-	const char *cell;
-
-	va_start(cells, listing);
-	while ((cell = va_arg(cells, const char *)))
-		g_ptr_array_add(listing->cells, g_strdup(cell));
-	va_end(cells);
-	g_assert(listing->cells->len % listing->columns == 0);
+	g_assert(count == listing->columns);
+	for (guint i = 0; i < count; i++)
+		g_ptr_array_add(listing->cells, g_strdup(cells[i]));
 }
 
 static void print_table(const struct listing *listing)
@@ -74,7 +71,7 @@ static bool list_eras(struct listing *listing)
 			smb_policy_get(&eras[i].policy, name, value, sizeof(value));
 			g_string_append_printf(policies, "%s%s=%s", p ? " " : "", name, value);
 		}
-		add(listing, eras[i].name, eras[i].tells, policies->str, NULL);
+		ADD(listing, eras[i].name, eras[i].tells, policies->str);
 		g_string_free(policies, TRUE);
 	}
 	return true;
@@ -85,7 +82,7 @@ static bool list_policies(struct listing *listing)
 	const char *name;
 
 	for (size_t i = 0; (name = smb_policy_name(i)); i++)
-		add(listing, name, smb_policy_values(name), NULL);
+		ADD(listing, name, smb_policy_values(name));
 	return true;
 }
 
@@ -99,7 +96,7 @@ static bool list_presets(struct listing *listing)
 		g_autofree char *rate = presets[i].rate_bps ? lab_whole_format(LAB_RATE, presets[i].rate_bps)
 							    : g_strdup("unlimited");
 
-		add(listing, presets[i].name, rtt, rate, presets[i].tells, NULL);
+		ADD(listing, presets[i].name, rtt, rate, presets[i].tells);
 	}
 	return true;
 }
@@ -109,7 +106,7 @@ static bool list_profiles(struct listing *listing)
 	g_auto(GStrv) names = sim_profile_list();
 
 	for (guint i = 0; names && names[i]; i++)
-		add(listing, names[i], NULL);
+		ADD(listing, names[i]);
 	return listing->cells->len > 0;
 }
 
@@ -119,8 +116,7 @@ static bool list_rules(struct listing *listing)
 		const struct smb_rule_info *info = smb_rule_info((enum smb_rule)rule);
 
 		if (info)
-			add(listing, info->name, info->client_side ? "client" : "server", info->section, info->meaning,
-			    NULL);
+			ADD(listing, info->name, info->client_side ? "client" : "server", info->section, info->meaning);
 	}
 	return true;
 }
@@ -153,7 +149,7 @@ static bool list_mount_options(struct listing *listing)
 	};
 
 	for (guint i = 0; i < G_N_ELEMENTS(options); i++)
-		add(listing, options[i].name, options[i].tells, NULL);
+		ADD(listing, options[i].name, options[i].tells);
 	return true;
 }
 
@@ -163,7 +159,7 @@ static bool list_workloads(struct listing *listing)
 	const struct lab_workload_info *commands = lab_workload_commands(&count);
 
 	for (guint i = 0; i < count; i++)
-		add(listing, commands[i].name, commands[i].tells, commands[i].example, NULL);
+		ADD(listing, commands[i].name, commands[i].tells, commands[i].example);
 	return true;
 }
 
@@ -185,7 +181,7 @@ static bool list_keys(struct listing *listing)
 					       : g_strconcat(lab_type_tells(keys[i].type), keys[i].zero ? ", or " : "",
 							     keys[i].zero ? keys[i].zero : "", NULL);
 
-		add(listing, lab_key_dotted(i), *fallback ? fallback : "-", keys[i].tells, range, NULL);
+		ADD(listing, lab_key_dotted(i), *fallback ? fallback : "-", keys[i].tells, range);
 	}
 	return true;
 }
@@ -215,9 +211,9 @@ static bool list_columns(struct listing *listing)
 
 	for (guint i = 0; i < count; i++)
 		if (!keys[i].hidden)
-			add(listing, lab_key_dotted(i), keys[i].tells, NULL);
+			ADD(listing, lab_key_dotted(i), keys[i].tells);
 	for (guint i = 0; i < G_N_ELEMENTS(results); i++)
-		add(listing, results[i].name, results[i].tells, NULL);
+		ADD(listing, results[i].name, results[i].tells);
 	return true;
 }
 
@@ -278,7 +274,7 @@ int lab_command_list(int argc, char **argv)
 	gboolean json = FALSE;
 	GOptionEntry entries[] = {
 		{ "json", 0, 0, G_OPTION_ARG_NONE, &json, "print as JSON", NULL },
-		{ NULL },
+		G_OPTION_ENTRY_NULL,
 	};
 	g_autoptr(GString) summary = g_string_new("Lists what exists. WHAT is one of:");
 	struct lab_usage usage = {

@@ -30,7 +30,7 @@ static int write_out(struct lab_store *store, const char *directory)
 
 int lab_command_report(int argc, char **argv)
 {
-	GOptionEntry entries[] = { { NULL } };
+	GOptionEntry entries[] = { G_OPTION_ENTRY_NULL };
 	const struct lab_usage usage = {
 		.arguments = "DIR",
 		.summary = "Writes results.csv, report.html and the plots of a finished run again, from its "
@@ -55,7 +55,7 @@ int lab_command_merge(int argc, char **argv)
 	g_autofree char *out = NULL;
 	GOptionEntry entries[] = {
 		{ "out", 'o', 0, G_OPTION_ARG_FILENAME, &out, "join into DIR (default: the first one named)", "DIR" },
-		{ NULL },
+		G_OPTION_ENTRY_NULL,
 	};
 	const struct lab_usage usage = {
 		.arguments = "DIR...",

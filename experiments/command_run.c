@@ -35,7 +35,7 @@ static bool parse(int *argc, char ***argv, struct options *options, int *exit_co
 		{ "dry-run", 'n', 0, G_OPTION_ARG_NONE, &options->dry_run, "list the points, compute and write nothing",
 		  NULL },
 		{ "json", 0, 0, G_OPTION_ARG_NONE, &options->json, "print the rows as JSON", NULL },
-		{ NULL },
+		G_OPTION_ENTRY_NULL,
 	};
 	const struct lab_usage usage = {
 		.arguments = "CONFIG",

@@ -51,7 +51,7 @@ static bool column_varies(const struct report_table *table, guint column)
 	for (guint i = 1; i < table->rows->len; i++) {
 		const struct report_row *row = table->rows->pdata[i];
 
-		if (strcmp(row->values[column], first->values[column]))
+		if (strcmp(row->values[column], first->values[column]) != 0)
 			return true;
 	}
 	return false;

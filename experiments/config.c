@@ -57,7 +57,7 @@ static bool is_unset(guint key, const char *text)
 {
 	const char *zero = lab_keys(NULL)[key].zero;
 
-	return !strcmp(text, "unset") && (!zero || strcmp(zero, "unset"));
+	return !strcmp(text, "unset") && (!zero || strcmp(zero, "unset") != 0);
 }
 
 static bool sweep_value_add(const struct lab_config *config, struct lab_sweep *sweep, char *text, GError **error)

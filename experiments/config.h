@@ -38,6 +38,7 @@ struct lab_config *lab_config_load(const char *path, char **sets, GError **error
 struct lab_config *lab_config_parse(const char *path, const char *text, char **sets, GError **error);
 void lab_config_free(struct lab_config *config);
 typedef struct lab_config lab_config;
+/* cppcheck-suppress unknownMacro */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(lab_config, lab_config_free)
 
 /** The title, or the file's name without its ending. */

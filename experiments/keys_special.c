@@ -84,7 +84,7 @@ bool lab_set_mount_vers(struct lab_draft *draft, const struct lab_key *key, cons
 	(void)error;
 	(void)key;
 	mount_remove(draft->mount, "vers");
-	if (strcmp(text, "unset"))
+	if (strcmp(text, "unset") != 0)
 		mount_append(draft->mount, option);
 	return true;
 }

@@ -61,7 +61,7 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
-		if (strcmp(commands[i].name, argv[1]))
+		if (strcmp(commands[i].name, argv[1]) != 0)
 			continue;
 		name = g_strconcat("smblab ", argv[1], NULL);
 		g_set_prgname(name);

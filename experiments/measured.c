@@ -270,7 +270,7 @@ static bool row_add(struct lab_measured *measured, const struct spec *spec, char
 
 static bool check_spec(struct lab_measured *measured, const struct spec *spec, GError **error)
 {
-	if (spec->points && strcmp(spec->points->value, "rows") && strcmp(spec->points->value, "sweep"))
+	if (spec->points && strcmp(spec->points->value, "rows") != 0 && strcmp(spec->points->value, "sweep") != 0)
 		return blame(spec->config, spec->points, error, "must be 'rows' or 'sweep'");
 	measured->rows_are_points = spec->points && !strcmp(spec->points->value, "rows");
 	if (spec->matches->len == 0)
@@ -389,7 +389,7 @@ static bool row_agrees(const struct lab_measured *measured, const struct lab_mea
 		g_autofree char *text = lab_measured_text(row, match);
 		g_autofree char *canonical = text ? lab_key_canonical(match->key, text) : NULL;
 
-		if (canonical && effective && strcmp(canonical, effective))
+		if (canonical && effective && strcmp(canonical, effective) != 0)
 			return false;
 	}
 	return true;

@@ -85,7 +85,7 @@ bool lab_parameters_save(const char *path, const char *comment, const GArray *in
 			guint index = g_array_index(indexes, guint, i);
 			g_autofree char *value = NULL;
 
-			if (strcmp(keys[index].section, sections[s]))
+			if (strcmp(keys[index].section, sections[s]) != 0)
 				continue;
 			if (!headed)
 				g_string_append_printf(text, "\n[%s]\n", sections[s]);

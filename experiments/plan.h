@@ -36,6 +36,7 @@ struct lab_plan {
 struct lab_plan *lab_plan_new(const struct lab_config *config, const char *measured_file, GError **error);
 void lab_plan_free(struct lab_plan *plan);
 typedef struct lab_plan lab_plan;
+/* cppcheck-suppress unknownMacro */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(lab_plan, lab_plan_free)
 
 /** One point from given values. An impossible combination is a point that says so; NULL only for LAB_ERROR_USAGE. */

@@ -21,6 +21,7 @@ struct lab_store *lab_store_open(const char *directory, bool create, GError **er
 struct lab_store *lab_store_open_copy(const char *directory, const char *from, GError **error);
 void lab_store_close(struct lab_store *store);
 typedef struct lab_store lab_store;
+/* cppcheck-suppress unknownMacro */
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(lab_store, lab_store_close)
 
 /** What was asked; replaces an earlier experiment of the same directory, whose finished points stay. */

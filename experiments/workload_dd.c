@@ -121,6 +121,7 @@ static bool parse_operand(const char *word, struct dd *dd, bool *bs_given, GErro
 {
 	const char *value = strchr(word, '=');
 	g_autofree char *name = value ? g_strndup(word, (gsize)(value - word)) : NULL;
+	uint64_t overridden;
 
 	if (!value) {
 		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "unrecognized operand '%s'", word);
@@ -135,7 +136,7 @@ static bool parse_operand(const char *word, struct dd *dd, bool *bs_given, GErro
 		*bs_given = true; /* "overrides ibs and obs" */
 		return lab_dd_number_parse(value, &dd->block, error);
 	} else if (!strcmp(name, "ibs")) {
-		return lab_dd_number_parse(value, *bs_given ? &(uint64_t){ 0 } : &dd->block, error);
+		return lab_dd_number_parse(value, *bs_given ? &overridden : &dd->block, error);
 	} else if (!strcmp(name, "count")) {
 		dd->has_count = true;
 		return parse_amount(value, &dd->count, &dd->count_is_bytes, error);

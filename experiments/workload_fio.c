@@ -42,7 +42,7 @@ static bool word_in_list(const char *word, const char *list)
 static bool option_add(struct fio *fio, const char *name, const char *value, GError **error)
 {
 	for (guint i = 0; i < G_N_ELEMENTS(harmless); i++) {
-		if (strcmp(harmless[i].name, name))
+		if (strcmp(harmless[i].name, name) != 0)
 			continue;
 		if (harmless[i].values && !word_in_list(value, harmless[i].values)) {
 			g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "%s=%s cannot be simulated yet (only %s)", name,
@@ -96,7 +96,7 @@ static bool pattern_parse(const struct fio *fio, struct sim_read_job *job, GErro
 			return false;
 		job->pattern = hole ? SIM_STRIDED : SIM_SEQUENTIAL;
 		job->stride_bytes = hole ? job->block_bytes + hole : 0;
-	} else if (strcmp(rw, "read")) {
+	} else if (strcmp(rw, "read") != 0) {
 		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE,
 			    "rw=%s cannot be simulated yet (only read, read:HOLE and randread)", rw);
 		return false;
