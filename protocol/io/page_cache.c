@@ -66,6 +66,11 @@ static void clear_marks(struct smb_page_cache *cache, uint64_t start, uint64_t p
 	}
 }
 
+static bool is_pinned(const struct smb_page_cache *cache, const struct smb_page_run *run)
+{
+	return run->start < cache->pinned_end && run_end(run) > cache->pinned_start;
+}
+
 /** Make room by forgetting one up-to-date run: the farthest behind the newest access, else the farthest ahead. */
 static bool forget_one(struct smb_page_cache *cache, struct smb_page_run *runs)
 {
@@ -74,7 +79,7 @@ static bool forget_one(struct smb_page_cache *cache, struct smb_page_run *runs)
 	for (uint32_t i = 0; i < cache->run_count; i++) {
 		bool behind = run_end(&runs[i]) <= cache->newest;
 
-		if (runs[i].state != SMB_PAGE_UPTODATE)
+		if (runs[i].state != SMB_PAGE_UPTODATE || is_pinned(cache, &runs[i]))
 			continue;
 		if (behind || runs[i].start > cache->newest)
 			victim = i;
@@ -206,12 +211,79 @@ void smb_page_cache_failed(struct smb_page_cache *cache, struct smb_page_run *ru
 	runs[at].pages = from_page - runs[at].start;
 }
 
+/** Take up-to-date pages out of the array. */
+static void cut_out(struct smb_page_cache *cache, struct smb_page_run *runs, uint64_t start, uint64_t end)
+{
+	uint32_t at = find(cache, runs, start);
+
+	while (at < cache->run_count && runs[at].start < end) {
+		struct smb_page_run run = runs[at];
+
+		assert(run.state == SMB_PAGE_UPTODATE);
+		erase(cache, runs, at);
+		if (run_end(&run) > end) {
+			struct smb_page_run tail = run;
+
+			tail.start = end;
+			tail.pages = run_end(&run) - end;
+			tail.source_offset += (end - run.start) * cache->page_bytes;
+			insert(cache, runs, at, tail);
+		}
+		if (run.start < start) {
+			run.zero_tail = run_end(&run) > start ? 0 : run.zero_tail;
+			run.pages = start - run.start;
+			insert(cache, runs, at++, run);
+		}
+		if (at < cache->run_count && runs[at].start >= end)
+			break;
+	}
+}
+
+bool smb_page_cache_make_room(struct smb_page_cache *cache, struct smb_page_run *runs)
+{
+	while (cache->run_count + 3 > cache->run_max) {
+		if (!forget_one(cache, runs))
+			return false;
+	}
+	return true;
+}
+
+void smb_page_cache_written(struct smb_page_cache *cache, struct smb_page_run *runs, uint64_t offset,
+			    struct smb_slice data)
+{
+	uint32_t page_bytes = cache->page_bytes;
+	uint64_t start = offset / page_bytes;
+	uint64_t end = offset + data.length;
+	uint64_t end_page = end / page_bytes + (end % page_bytes != 0);
+	struct smb_page_run old;
+	struct smb_page_run run = {
+		.start = start,
+		.pages = end_page - start,
+		.state = SMB_PAGE_UPTODATE,
+		.source = data.source,
+		.source_offset = data.offset - offset % page_bytes,
+		.zero_tail = (uint32_t)(end_page * page_bytes - end),
+	};
+	uint32_t at;
+
+	assert(data.length && cache->run_count + 2 < cache->run_max);
+	if (smb_page_cache_look(cache, runs, end_page - 1, &old) == SMB_PAGE_UPTODATE) {
+		uint32_t zero_tail = run_end(&old) == end_page ? old.zero_tail : 0;
+
+		run.zero_tail = zero_tail < run.zero_tail ? zero_tail : run.zero_tail;
+	}
+	cut_out(cache, runs, start, end_page);
+	at = find(cache, runs, start);
+	insert(cache, runs, at, run);
+	join(cache, runs, at);
+}
+
 void smb_page_cache_invalidate(struct smb_page_cache *cache, struct smb_page_run *runs)
 {
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < cache->run_count; i++) {
-		if (runs[i].state == SMB_PAGE_UPTODATE)
+		if (runs[i].state == SMB_PAGE_UPTODATE && !is_pinned(cache, &runs[i]))
 			clear_marks(cache, runs[i].start, runs[i].pages);
 		else
 			runs[kept++] = runs[i];

@@ -8,7 +8,8 @@
  * A page is absent, being read by request `reader`, or up to date. Runs are kept sorted in an array that the caller
  * supplies (part of the client's block); neighbours in the same state with contiguous data are joined, so a
  * sequential reader needs a handful of runs whatever the file's size. When the array is full, the up-to-date run
- * farthest behind the newest access is forgotten, as memory pressure would; pages being read never are.
+ * farthest behind the newest access is forgotten, as memory pressure would; pages being read never are, nor pages that
+ * hold data the server does not have yet.
  */
 
 #include "protocol/wire/payload.h"
@@ -37,6 +38,8 @@ struct smb_page_cache {
 	uint64_t newest; /* page of the newest access, for forgetting; the reader sets it */
 	uint64_t marks[SMB_PAGE_MARKS_MAX]; /* pages that carry PG_readahead; UINT64_MAX = free slot; oldest replaced */
 	uint32_t next_mark;
+	uint64_t pinned_start; /* pages that must not be forgotten: smb_dirty_pin; none when both are equal */
+	uint64_t pinned_end; /* first page behind them */
 };
 
 enum smb_page_cache_verdict {
@@ -64,7 +67,16 @@ void smb_page_cache_filled(struct smb_page_cache *cache, struct smb_page_run *ru
  *  and lose their marks. Nothing happens when no run has that reader. */
 void smb_page_cache_failed(struct smb_page_cache *cache, struct smb_page_run *runs, uint32_t reader,
 			   uint64_t from_page);
-/** Forget everything up to date (invalidate_mapping_pages). */
+/** Room for smb_page_cache_written: forgets runs if need be; false when nothing can be forgotten now. */
+bool smb_page_cache_make_room(struct smb_page_cache *cache, struct smb_page_run *runs);
+/**
+ * The application wrote `data` at `offset`: every page it touches is up to date. What a page holds beside the new bytes
+ * is taken to continue the same stream; from the end of the data on to the end of its page it is zero, unless the page
+ * had data there. No page of the range is being read; smb_page_cache_make_room has said true.
+ */
+void smb_page_cache_written(struct smb_page_cache *cache, struct smb_page_run *runs, uint64_t offset,
+			    struct smb_slice data);
+/** Forget everything up to date that is not pinned (invalidate_mapping_pages). */
 void smb_page_cache_invalidate(struct smb_page_cache *cache, struct smb_page_run *runs);
 /** The data of [offset, offset + length): up to the first byte that is not up to date or comes from another place of
  *  its source. The slice's length says how far it goes. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "protocol/io/tests/host.h"
+#include "protocol/io/tests/table.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -11,72 +12,23 @@
  * 30 READs of each capture, and the number of READs in all.
  */
 
-#define CAPTURES SMB_SOURCE_DIR "/experiments/measured/captures/"
-#define FIELDS_MAX 32
 #define MIB UINT64_C(1048576)
 
 static struct host_file file;
 
-static int split(char *line, char **fields)
-{
-	int count = 0;
-	char *field;
-
-	line[strcspn(line, "\n")] = '\0';
-	while (count < FIELDS_MAX && (field = strsep(&line, "\t")))
-		fields[count++] = field;
-	return count;
-}
-
-/** Next data row of a table, past its comments and heading; false at the end. */
-static bool next_row(FILE *table, char *line, size_t size, char **fields)
-{
-	while (fgets(line, (int)size, table)) {
-		if (line[0] == '#' || !strncmp(line, "kernel\t", 7))
-			continue;
-		cr_assert_geq(split(line, fields), 12);
-		return true;
-	}
-	return false;
-}
-
-static FILE *open_table(const char *name, const char *suffix)
-{
-	char path[512];
-	FILE *table;
-
-	snprintf(path, sizeof(path), CAPTURES "%s%s", name, suffix);
-	table = fopen(path, "r");
-	cr_assert_not_null(table, "%s", path);
-	return table;
-}
-
-static uint32_t mounted_value(const char *mounted, const char *name)
-{
-	char key[32];
-	const char *at;
-
-	snprintf(key, sizeof(key), "%s=", name);
-	for (at = strstr(mounted, key); at; at = strstr(at + 1, key)) {
-		if (at == mounted || at[-1] == ',')
-			return (uint32_t)strtoul(at + strlen(key), NULL, 10);
-	}
-	return 0;
-}
-
 /** Fills in sizes as the kernel mounted them and the number of READs; false when the table has no such variant. */
 static bool load_variant(const char *table_name, const char *variant, struct host_setup *setup, uint32_t *reads)
 {
-	FILE *table = open_table(table_name, ".tsv");
-	char line[2048];
-	char *fields[FIELDS_MAX];
+	FILE *table = table_open(table_name, ".tsv");
+	char line[TABLE_LINE_MAX];
+	char *fields[TABLE_FIELDS_MAX];
 	bool found = false;
 
-	while (!found && next_row(table, line, sizeof(line), fields)) {
+	while (!found && table_next_row(table, line, sizeof(line), fields)) {
 		if (strcmp(fields[1], "r") || strcmp(fields[2], variant))
 			continue;
-		setup->rsize = mounted_value(fields[5], "rsize");
-		setup->rasize = mounted_value(fields[5], "rasize");
+		setup->rsize = table_mount_value(fields[5], "rsize");
+		setup->rasize = table_mount_value(fields[5], "rasize");
 		setup->max_read = strstr(fields[3], "vers=2.0") ? 65536 : 8388608;
 		*reads = (uint32_t)strtoul(fields[7], NULL, 10);
 		found = true;
@@ -88,12 +40,12 @@ static bool load_variant(const char *table_name, const char *variant, struct hos
 /** Compares the READs of `file` with the first ones of the capture; returns how many rows it compared. */
 static uint32_t compare_first(const char *table_name, const char *variant)
 {
-	FILE *table = open_table(table_name, "-first30.tsv");
-	char line[2048];
-	char *fields[FIELDS_MAX];
+	FILE *table = table_open(table_name, "-first30.tsv");
+	char line[TABLE_LINE_MAX];
+	char *fields[TABLE_FIELDS_MAX];
 	uint32_t rows = 0;
 
-	while (next_row(table, line, sizeof(line), fields)) {
+	while (table_next_row(table, line, sizeof(line), fields)) {
 		if (strcmp(fields[1], "r") || strcmp(fields[2], variant))
 			continue;
 		cr_assert_lt(rows, file.read_count, "%s %s", table_name, variant);
