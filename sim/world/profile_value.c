@@ -87,7 +87,7 @@ static bool parse_capabilities(const char *text, uint32_t *value, GError **error
 
 	*value = 0;
 	for (guint i = 0; names[i]; i++) {
-		uint32_t bit;
+		uint32_t bit = 0;
 		if (!*g_strstrip(names[i]))
 			continue;
 		if (!parse_word(capabilities, G_N_ELEMENTS(capabilities), names[i], &bit, error))
