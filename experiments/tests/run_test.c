@@ -283,6 +283,21 @@ Test(run, an_impossible_point_is_a_row_and_not_a_gap)
 	program_clean(directory);
 }
 
+Test(run, a_point_that_reaches_a_bound_is_a_row_and_exit_4)
+{
+	char *directory = program_directory();
+	g_autofree char *csv = NULL;
+	struct program program;
+
+	program_write(directory, "c.ini", program_config, -1);
+	program = program_run(directory, "run", "c.ini", "--out", "out", "--set", "experiment.time_limit=5ms", NULL);
+	cr_assert_eq(program.exit_code, 4, "exit %d: %s", program.exit_code, program.err);
+	csv = program_read(directory, "out/results.csv");
+	cr_assert(strstr(csv, "time limit"), "%s", csv);
+	program_clear(&program);
+	program_clean(directory);
+}
+
 Test(run, a_directory_in_use_is_left_alone)
 {
 	char *directory = program_directory();
