@@ -73,13 +73,13 @@ uint32_t server_handle_find(const struct smb_server *server, uint32_t session, s
 /** Forget a connection: its requests, its part in sessions, what waits to be sent on it. */
 void server_connection_drop(struct smb_server *server, uint32_t connection);
 /** A connection left a session, by LOGOFF or by closing; the last one takes the session with it. */
-void server_session_leave(struct smb_server *server, uint32_t session, uint32_t connection);
-void server_session_end(struct smb_server *server, uint32_t session);
+void server_session_leave(struct smb_server *server, uint32_t index, uint32_t connection);
+void server_session_end(struct smb_server *server, uint32_t index);
 /** Close an open: delete-on-close takes effect with the last one. */
-void server_handle_close(struct smb_server *server, uint32_t handle);
+void server_handle_close(struct smb_server *server, uint32_t index);
 
 /** Set or clear "delete when the last handle is closed"; the status says why not. */
-uint32_t server_file_dispose(struct smb_server *server, uint32_t file, bool is_deleted);
+uint32_t server_file_dispose(struct smb_server *server, uint32_t index, bool is_deleted);
 
 /* Access rights (MS-SMB2 2.2.13.1). */
 #define SERVER_ACCESS_READ_DATA 0x00000001u

@@ -26,12 +26,12 @@ uint32_t server_name_find(const struct smb_server *server, uint32_t directory, c
 /** A new entry for an existing file; the caller knows that the name is free. SERVER_NONE: no room. */
 uint32_t server_name_add(struct smb_server *server, uint32_t directory, const struct server_text *text, uint32_t file);
 /** Remove an entry; scans of its directory that would have returned it next go on behind it. */
-void server_name_remove(struct smb_server *server, uint32_t name);
+void server_name_remove(struct smb_server *server, uint32_t index);
 
 /** A file without a name yet. SERVER_NONE: no room. */
 uint32_t server_file_new(struct smb_server *server, bool is_directory, uint32_t attributes);
 /** Forget a file that has neither names nor handles. */
-void server_file_drop(struct smb_server *server, uint32_t file);
+void server_file_drop(struct smb_server *server, uint32_t index);
 
 /** Where a path leads. */
 struct server_path {
@@ -44,7 +44,7 @@ struct server_path {
  *  last component does not exist; else OBJECT_PATH_NOT_FOUND, OBJECT_NAME_INVALID or INVALID_PARAMETER. */
 uint32_t server_path_walk(const struct smb_server *server, struct smb_blob path, struct server_path *result);
 /** The path of an entry from the root, UTF-16LE with a leading backslash. Returns bytes, at most `size`. */
-uint32_t server_path_print(const struct smb_server *server, uint32_t name, uint8_t *buffer, uint32_t size);
+uint32_t server_path_print(const struct smb_server *server, uint32_t index, uint8_t *buffer, uint32_t size);
 /** True when `directory` is `ancestor` or lies below it. */
 bool server_file_is_below(const struct smb_server *server, uint32_t directory, uint32_t ancestor);
 /** Does a name fit a pattern of '*' and '?' (and their DOS forms)? UTF-16LE pattern; empty fits all. */

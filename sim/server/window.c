@@ -28,10 +28,11 @@ struct run {
 static struct run run_at(const struct smb_server_window *window, uint64_t id, uint32_t count)
 {
 	uint32_t bit = (uint32_t)(id & (smb_server_window_words(window->max) * 64 - 1));
-	uint32_t length = min32(64 - bit % 64, count);
-	uint64_t ones = length == 64 ? UINT64_MAX : (UINT64_C(1) << length) - 1;
+	uint32_t first = bit & 63;
+	uint32_t length = min32(64 - first, count);
+	uint64_t ones = length < 64 ? (UINT64_C(1) << length) - 1 : UINT64_MAX;
 
-	return (struct run){ .word = bit / 64, .count = length, .bits = ones << bit % 64 };
+	return (struct run){ .word = bit / 64, .count = length, .bits = ones << first };
 }
 
 static uint32_t count_seen(const struct smb_server_window *window, const uint64_t *seen, uint64_t id, uint32_t count)
