@@ -127,9 +127,11 @@ bool ops_needs_query(const struct smb_ops *ops, const struct ops_dentry *dentry)
 {
 	uint64_t lives_ns = ops->config.actimeo_ms * NS_PER_MS;
 
+	if (!dentry->attributes_hold)
+		return true;
 	if (dentry->lease & OPS_CACHE_READ)
 		return false;
-	if (!dentry->attributes_hold || ops->now_ns > dentry->attributes_ns + lives_ns)
+	if (ops->now_ns > dentry->attributes_ns + lives_ns)
 		return true;
 	/* Without server inode numbers the attributes of hard links are not trusted. */
 	return !ops->config.serverino && !dentry->is_directory && dentry->links > 1;
