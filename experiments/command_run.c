@@ -104,6 +104,8 @@ static void table_print(const struct report_table *table, const char *directory,
 		return;
 	}
 	report_print_table(table, stdout);
+	printf("\n");
+	report_print_findings(table, stdout);
 	printf("\nresults and report: %s/report.html\n", directory);
 }
 

@@ -54,6 +54,9 @@ bool report_write_html(const struct report_table *table, const char *directory, 
 /** One line for a terminal, per row: the sweep's values, predicted, measured, error. */
 void report_print_table(const struct report_table *table, FILE *stream);
 
+/** What came out and why, a sentence per line, the most important one first: the head of the page in plain text. */
+void report_print_findings(const struct report_table *table, FILE *stream);
+
 #define REPORT_ERROR (report_error_quark())
 GQuark report_error_quark(void);
 enum report_error { REPORT_ERROR_FILE, REPORT_ERROR_TOOL };

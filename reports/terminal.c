@@ -184,3 +184,13 @@ void report_print_table(const struct report_table *table, FILE *stream)
 	g_ptr_array_unref(grid.cells);
 	g_free(grid.widths);
 }
+
+void report_print_findings(const struct report_table *table, FILE *stream)
+{
+	struct report_sweep *sweep = report_sweep_new(table);
+	g_autoptr(GPtrArray) findings = report_findings(sweep);
+
+	for (guint i = 0; i < findings->len; i++)
+		fprintf(stream, "%s\n", (const char *)findings->pdata[i]);
+	report_sweep_free(sweep);
+}

@@ -124,3 +124,19 @@ Test(terminal, a_terminal_gets_colour_and_bars_and_no_line_is_wider_than_it)
 	}
 	report_table_free(table);
 }
+
+Test(terminal, findings_begin_with_where_more_stops_helping)
+{
+	struct report_table *table = small_table();
+	char *text = NULL;
+	size_t length = 0;
+	FILE *stream = open_memstream(&text, &length);
+
+	report_print_findings(table, stream);
+	fclose(stream);
+	cr_assert_not_null(strstr(text, "rasize"), "%s", text);
+	cr_assert_gt(length, 20, "%s", text);
+	cr_assert_eq(text[length - 1], '\n');
+	free(text);
+	report_table_free(table);
+}
