@@ -7,59 +7,14 @@
  */
 
 #include "sim/world/tests/ops_peer.h"
+#include "sim/world/tests/ops_rows.h"
 #include "sim/world/tests/tsv.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define NS_PER_S UINT64_C(1000000000)
-#define PAUSE (5 * NS_PER_S / 2) /* between operations of the captures' script */
-#define PREPARED (3 * NS_PER_S) /* from `seen` to the operation */
-
-/** The script behind the captures: what it typed for each row. `seen` was looked at three seconds before. */
-static const struct row {
-	const char *op;
-	const char *seen;
-	const char *line;
-} rows[] = {
-	{ "dummy", NULL, "stat /mnt/dummy" },
-	{ "touch-new", NULL, "touch /mnt/n1" },
-	{ "touch-new-again", NULL, "touch /mnt/n2" },
-	{ "touch-existing", NULL, "touch /mnt/ex" },
-	{ "touch-existing-seen", "stat /mnt/exs", "touch /mnt/exs" },
-	{ "rm", NULL, "rm /mnt/rmc" },
-	{ "rm-seen", "stat /mnt/rms", "rm /mnt/rms" },
-	{ "rm-own", NULL, "rm /mnt/n1" },
-	{ "mkdir", NULL, "mkdir /mnt/md" },
-	{ "rmdir-own", NULL, "rmdir /mnt/md" },
-	{ "rmdir", NULL, "rmdir /mnt/rdc" },
-	{ "rmdir-seen", "stat /mnt/rds", "rmdir /mnt/rds" },
-	{ "mv", NULL, "mv /mnt/mvc /mnt/mvc.new" },
-	{ "mv-seen", "stat /mnt/mvs", "mv /mnt/mvs /mnt/mvs.new" },
-	{ "ln", NULL, "ln /mnt/lnc /mnt/lnc.hard" },
-	{ "ln-s", NULL, "ln -s target /mnt/slink" },
-	{ "stat", NULL, "stat /mnt/stc" },
-	{ "stat-seen", NULL, "stat /mnt/stc" },
-	{ "stat-hot", NULL, "stat /mnt/stc; stat /mnt/stc" },
-	{ "stat-f", NULL, "stat -f /mnt" },
-	{ "stat-root", NULL, "stat /mnt" },
-	{ "stat-noent", NULL, "stat /mnt/nosuch" },
-	{ "ls10", NULL, "ls /mnt/d10" },
-	{ "ls10-again", NULL, "ls /mnt/d10" },
-	{ "ls-l10", NULL, "ls -l /mnt/d10b" },
-	{ "ls-l10-again", NULL, "ls -l /mnt/d10b" },
-	{ "ls1000", NULL, "ls /mnt/d1000" },
-	{ "ls-l1000", NULL, "ls -l /mnt/d1000b" },
-	{ "cat10", NULL, "cat /mnt/catc" },
-	{ "cat10-again", NULL, "cat /mnt/catc" },
-	{ "cp-in", NULL, "cp /tmp/ten /mnt/cpin" },
-	{ "cp-over", NULL, "cp /tmp/ten /mnt/cpx" },
-	{ "echo-append", NULL, "echo x >> /mnt/apc" },
-	{ "chmod", NULL, "chmod 444 /mnt/chc" },
-	{ "truncate", NULL, "truncate -s 5 /mnt/trc" },
-	{ "df", NULL, "df /mnt" },
-	{ "umount", NULL, "umount /mnt" },
-};
 
 struct score {
 	guint rows;
@@ -118,31 +73,16 @@ static void compare(struct peer *peer, const struct tsv *tsv, guint row, guint r
 			   same("detail after return", op, tsv_text(tsv, row, "detail_after_return"), after_detailed);
 }
 
-static void run_lines(struct peer *peer, const char *lines)
-{
-	g_auto(GStrv) each = g_strsplit(lines, ";", -1);
-
-	for (char **line = each; *line; line++)
-		peer_run(peer, *line);
-}
-
 static void replay_variant(const struct tsv *tsv, const char *kernel, const char *variant, struct score *score)
 {
 	g_autofree char *options = options_of(variant);
 	struct peer *peer = peer_new(kernel, options);
 
 	compare(peer, tsv, find_row(tsv, variant, "mount"), peer->pairs->len, score);
-	peer->now_ns = 8 * NS_PER_S;
-	for (gsize i = 0; i < G_N_ELEMENTS(rows); i++) {
-		if (rows[i].seen) {
-			peer_run(peer, rows[i].seen);
-			peer_wait(peer, PREPARED);
-		}
-		peer_forget(peer);
-		run_lines(peer, rows[i].line);
-		guint returned = peer->pairs->len;
-		peer_wait(peer, PAUSE);
-		compare(peer, tsv, find_row(tsv, variant, rows[i].op), returned, score);
+	for (gsize i = 0; ops_rows[i].op; i++) {
+		guint returned = ops_row_run(peer, &ops_rows[i]);
+
+		compare(peer, tsv, find_row(tsv, variant, ops_rows[i].op), returned, score);
 	}
 	peer_free(peer);
 }
@@ -177,6 +117,7 @@ Test(ops, linux_61_sends_what_the_capture_shows)
 	struct score score = replay_kernel("6.1");
 
 	cr_expect_eq(score.identical, 190);
+	cr_expect_eq(score.detailed, 190);
 }
 
 Test(ops, linux_612_sends_what_the_capture_shows)
@@ -184,4 +125,125 @@ Test(ops, linux_612_sends_what_the_capture_shows)
 	struct score score = replay_kernel("6.12");
 
 	cr_expect_eq(score.identical, 76);
+	cr_expect_eq(score.detailed, 76);
+}
+
+/* ----------------------------------------------------------------------------------------------------- 2018's counts */
+
+/** A row of compounding-2018.csv: what was done before it, and the state that the published count needs. */
+struct published {
+	const char *command;
+	const char *before; /* run two seconds before, so that nothing holds any more */
+	const char *fresh; /* run at once before: its attributes hold */
+	const char *line;
+	const char *state;
+};
+
+static const struct published published_before[] = {
+	{ "touch /mnt/file (new)", NULL, NULL, "touch /mnt/new", "the name was never looked at" },
+	{ "touch /mnt/file (existing)", NULL, NULL, "touch /mnt/ex", "the name was never looked at" },
+	{ "rm /mnt/file", NULL, NULL, "rm /mnt/rmc", "attributes expired" },
+	{ "mkdir /mnt/newdir", NULL, NULL, "mkdir /mnt/newdir", "the name was never looked at" },
+	{ "rmdir /mnt/newdir", "mkdir /mnt/newdir", NULL, "rmdir /mnt/newdir", "attributes expired" },
+	{ "mv /mnt/file /mnt/file1", NULL, NULL, "mv /mnt/mvc /mnt/mvc1", "attributes expired" },
+	{ "ln /mnt/file1 /mnt/file2", NULL, NULL, "ln /mnt/lnc /mnt/lnc2", "the source's attributes expired" },
+	{ "ln -s /mnt/file1 /mnt/file3 (mfsymlinks)", NULL, NULL, "ln -s /mnt/stc /mnt/stc3", "-" },
+	{ "stat /mnt/file", "stat /mnt/d10/file0", NULL, "stat /mnt/d10/file0",
+	  "two objects: the directory that holds the file, below the share's root, and the file; both expired" },
+	{ "readdir of a small directory", NULL, "stat /mnt/d10", "readdir /mnt/d10",
+	  "the directory's attributes hold" },
+};
+
+/** After the series one row needs another state than before it. */
+static const struct published ln_of_a_fresh_source = { "ln /mnt/file1 /mnt/file2", NULL, "stat /mnt/lnc",
+						       "ln /mnt/lnc /mnt/lnc2", "the source's attributes hold" };
+
+static guint pairs_of(const struct smb_policy *policy, const struct published *row)
+{
+	struct peer *peer = peer_new_with(policy, "vers=3.1.1,mfsymlinks");
+	guint pairs;
+
+	peer->now_ns = NS_PER_S;
+	if (row->before)
+		ops_lines_run(peer, row->before);
+	peer_wait(peer, 2 * NS_PER_S);
+	if (row->fresh)
+		ops_lines_run(peer, row->fresh);
+	peer_forget(peer);
+	cr_assert_eq(peer_run(peer, row->line), SMB_OPS_OK, "%s", row->line);
+	pairs = peer->pairs->len;
+	if (policy->compounding == SMB_COMPOUND_NONE) {
+		for (guint i = 0; i < pairs; i++)
+			cr_expect_eq(g_array_index(peer->pairs, struct smb_notation_pair, i).count, 1);
+	}
+	peer_free(peer);
+	return pairs;
+}
+
+static char **published_rows(void)
+{
+	g_autofree char *text = NULL;
+
+	cr_assert(g_file_get_contents(SMB_SOURCE_DIR "/experiments/measured/compounding-2018.csv", &text, NULL, NULL));
+	return g_strsplit(text, "\n", -1);
+}
+
+Test(ops, pairs_before_and_after_the_series_of_2018_are_the_published_ones)
+{
+	g_auto(GStrv) lines = published_rows();
+	const struct smb_policy before = smb_era_find("4.15")->policy;
+	const struct smb_policy after = smb_era_find("4.20")->policy;
+	struct smb_policy proposal = after;
+	guint rows_seen = 0;
+
+	proposal.compounding = SMB_COMPOUND_READDIR_SINGLE;
+	for (char **line = lines; *line; line++) {
+		g_auto(GStrv) fields = g_strsplit(*line, ",", -1);
+		bool is_readdir = g_str_has_prefix(*line, "readdir");
+
+		if (**line == '#' || g_strv_length(fields) != 3 || g_str_equal(fields[0], "command"))
+			continue;
+		const struct published *row = &published_before[rows_seen++];
+		cr_assert_str_eq(fields[0], row->command);
+		cr_expect_eq(pairs_of(&before, row), atoi(fields[1]), "%s before: %u", *line, pairs_of(&before, row));
+		if (g_str_equal(row->command, ln_of_a_fresh_source.command))
+			row = &ln_of_a_fresh_source;
+		cr_expect_eq(pairs_of(is_readdir ? &proposal : &after, row), atoi(fields[2]), "%s after: %u", *line,
+			     pairs_of(&after, row));
+	}
+	cr_assert_eq(rows_seen, G_N_ELEMENTS(published_before));
+}
+
+Test(ops, ln_after_the_series_is_three_or_four_pairs_by_the_age_of_the_source)
+{
+	const struct smb_policy after = smb_era_find("4.20")->policy;
+	struct smb_policy newer_tool = after;
+
+	cr_expect_eq(pairs_of(&after, &ln_of_a_fresh_source), 3);
+	cr_expect_eq(pairs_of(&after, &published_before[6]), 4);
+	/* The other way to three: an ln that links without looking first. */
+	newer_tool.coreutils = SMB_COREUTILS_2022;
+	cr_expect_eq(pairs_of(&newer_tool, &published_before[6]), 3);
+}
+
+Test(ops, a_file_in_the_share_root_needs_half_the_published_stat)
+{
+	struct published row = { "stat /mnt/file", "stat /mnt/stc", NULL, "stat /mnt/stc", "one object" };
+
+	cr_expect_eq(pairs_of(&smb_era_find("4.15")->policy, &row), 3);
+	cr_expect_eq(pairs_of(&smb_era_find("4.20")->policy, &row), 1);
+}
+
+Test(ops, readdir_in_one_chain_pays_for_directories_that_do_not_fit)
+{
+	struct published small = { "", NULL, "stat /mnt/d10", "readdir /mnt/d10", "" };
+	struct published large = { "", NULL, "stat /mnt/d1000", "readdir /mnt/d1000", "" };
+	struct smb_policy merged = smb_era_find("5.10")->policy;
+	struct smb_policy single = merged;
+
+	single.compounding = SMB_COMPOUND_READDIR_SINGLE;
+	cr_expect_eq(pairs_of(&merged, &small), 3);
+	cr_expect_eq(pairs_of(&single, &small), 1);
+	cr_expect_eq(pairs_of(&merged, &large), 9);
+	cr_expect_eq(pairs_of(&single, &large), 10, "the whole directory a second time, and the chain in vain");
 }
