@@ -111,6 +111,9 @@ static void lose_request(struct smb_client *client, uint32_t slot)
 	case PURPOSE_READ_DIRECT:
 		client_read_answer(client, slot, NULL);
 		break;
+	case PURPOSE_COMMAND:
+		client_command_answer(client, slot, NULL);
+		break;
 	default:
 		client_script_lost(client, slot);
 	}

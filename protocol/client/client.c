@@ -13,17 +13,27 @@ const struct smb_client_limits smb_client_limits_simulation = {
 	.files = 16,
 	.page_runs = 1100,
 	.outputs = 64,
+	.names = 3072, /* three listings of 1000 names */
+	.command_files = 32,
 };
 
 #define REQUESTS_MIN 8 /* a chain, the reserve, and one per channel that is being set up */
 #define LIMIT_MAX 1048576
+
+static size_t commands_size(const struct smb_client_limits *limits)
+{
+	struct smb_ops_limits commands = { limits->names, limits->command_files };
+
+	return limits->names ? smb_ops_size(&commands) : 0;
+}
 
 static bool limits_are_valid(const struct smb_client_limits *limits)
 {
 	return limits->channels >= 1 && limits->channels <= SMB_CHANNELS_MAX && limits->requests >= REQUESTS_MIN &&
 	       limits->requests <= LIMIT_MAX && limits->ops >= 1 && limits->ops <= LIMIT_MAX && limits->files >= 1 &&
 	       limits->files <= LIMIT_MAX && limits->page_runs >= 4 && limits->page_runs <= LIMIT_MAX &&
-	       limits->outputs >= 2 * CLIENT_OUTPUT_RESERVE && limits->outputs <= LIMIT_MAX;
+	       limits->outputs >= 2 * CLIENT_OUTPUT_RESERVE && limits->outputs <= LIMIT_MAX &&
+	       (!limits->names || commands_size(limits));
 }
 
 static size_t reserve(size_t *at, size_t count, size_t size)
@@ -46,6 +56,7 @@ static struct client_layout layout_of(const struct smb_client_limits *limits)
 	layout.files = reserve(&at, limits->files, sizeof(struct client_file));
 	layout.runs = reserve(&at, (size_t)limits->files * limits->page_runs, sizeof(struct smb_page_run));
 	layout.outputs = reserve(&at, limits->outputs, sizeof(struct client_output));
+	layout.commands = reserve(&at, 1, commands_size(limits));
 	layout.size = at;
 	return layout;
 }
@@ -95,7 +106,8 @@ struct smb_client *smb_client_init(void *block, const struct smb_client_limits *
 	snprintf(client->server, sizeof(client->server), "%s", config->server);
 	snprintf(client->share, sizeof(client->share), "%s", config->share);
 	client->copy_is_free = config->copy_is_free;
-	client->mount_op = NONE;
+	client->mount_op = client->command_op = NONE;
+	client->command_wake_ns = NEVER;
 	client->runnable = client->for_room = (struct client_list){ NONE, NONE };
 	client->wake_ns = NEVER;
 	client->requery_ns = NEVER;
@@ -149,6 +161,9 @@ static bool is_allowed(const struct smb_client *client, const struct smb_op *op)
 	case SMB_OP_READ:
 	case SMB_OP_CLOSE:
 		return file_is_open(client, op->file);
+	case SMB_OP_COMMAND:
+		return client->session.mounted && client->mount_op == NONE && op->command &&
+		       (op->command->kind != SMB_OPS_UMOUNT || !ops_under_way(client));
 	}
 	return false;
 }
@@ -203,6 +218,11 @@ uint32_t smb_client_submit(struct smb_client *client, const struct smb_op *op, u
 		client_read_begin(client, slot);
 	} else if (op->kind == SMB_OP_CLOSE) {
 		client_file_at(client, op->file)->state = FILE_CLOSING;
+	} else if (op->kind == SMB_OP_COMMAND) {
+		if (client_command_begin(client, i, op->command))
+			return i;
+		slot->wait = OP_FREE;
+		return SMB_OP_NONE;
 	} else {
 		client->mount_op = i;
 	}
@@ -252,6 +272,7 @@ static void fill_done(struct smb_client *client, struct smb_client_output *outpu
 	output->status = op->status;
 	output->file = op->kind == SMB_OP_OPEN && op->verdict == SMB_OP_OK ? op->file : NONE;
 	output->bytes = op->bytes;
+	output->error = op->error;
 	op->wait = OP_FREE;
 }
 

@@ -15,6 +15,7 @@
 
 #include "protocol/client/mount_options.h"
 #include "protocol/eras/policy.h"
+#include "protocol/ops/ops.h"
 #include "protocol/wire/payload.h"
 #include "protocol/wire/smb2.h"
 
@@ -35,6 +36,8 @@ struct smb_client_limits {
 	uint32_t files; /* open files */
 	uint32_t page_runs; /* page cache runs per open file, >= 4 */
 	uint32_t outputs; /* outputs waiting to be drained, >= 16 */
+	uint32_t names; /* known to shell commands; 0 = there are no COMMANDs, else as smb_ops_limits.dentries */
+	uint32_t command_files; /* open in shell commands; as smb_ops_limits.files */
 };
 
 /** Limits that fit any simulation of this project (thousands of requests; some hundred KiB). */
@@ -71,6 +74,7 @@ enum smb_op_kind {
 	SMB_OP_OPEN, /* name -> file; read-only open of an existing file, as open(2) for dd does it */
 	SMB_OP_READ, /* one read(2) on a file, through the page cache or (cache=none) past it */
 	SMB_OP_CLOSE,
+	SMB_OP_COMMAND, /* a shell command; one at a time. umount unmounts, mount is SMB_OP_MOUNT */
 };
 
 struct smb_op {
@@ -80,6 +84,7 @@ struct smb_op {
 	uint64_t offset; /* READ */
 	uint64_t length; /* READ; bytes */
 	bool random_hint; /* OPEN: POSIX_FADV_RANDOM */
+	const struct smb_ops_command *command; /* COMMAND; copied */
 	bool direct; /* OPEN: O_DIRECT, every read of this file goes past the page cache, as with cache=none */
 };
 
@@ -140,7 +145,9 @@ struct smb_client_output {
 	enum smb_op_verdict verdict;
 	uint32_t status; /* NT status */
 	uint32_t file; /* OPEN */
-	uint64_t bytes; /* READ: bytes read, 0 at end of file. OPEN: size of the file */
+	uint64_t
+		bytes; /* READ: bytes read, 0 at end of file. OPEN: size of the file. COMMAND: bytes read and written */
+	enum smb_ops_error error; /* COMMAND: how it ended; its verdict is OK or FAILED */
 };
 
 #define SMB_CLIENT_PDU_MAX 4096 /* no PDU of the core is longer, payload aside */
@@ -173,6 +180,9 @@ struct smb_client_info {
 };
 
 void smb_client_look(const struct smb_client *client, struct smb_client_info *info);
+/** `echo 2 > /proc/sys/vm/drop_caches` for shell commands: names and attributes are forgotten. False: a command is
+ *  under way, or there are none. */
+bool smb_client_drop_names(struct smb_client *client);
 void smb_client_look_channel(const struct smb_client *client, uint32_t channel, struct smb_channel_info *info);
 
 #endif

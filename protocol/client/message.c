@@ -62,6 +62,7 @@ static const struct purpose_info infos[PURPOSES] = {
 	[PURPOSE_ECHO] = { SMB2_ECHO, SMB_CREDIT_ECHO, true },
 	[PURPOSE_LEASE_BREAK] = { SMB2_OPLOCK_BREAK, SMB_CREDIT_BREAK, false },
 	[PURPOSE_OPLOCK_BREAK] = { SMB2_OPLOCK_BREAK, SMB_CREDIT_BREAK, false },
+	[PURPOSE_COMMAND] = { 0, SMB_CREDIT_ORDINARY, false }, /* protocol/ops says which */
 };
 
 const struct purpose_info *client_purpose_info(enum client_purpose purpose)
@@ -78,6 +79,7 @@ struct scratch {
 	uint8_t preauth[SMB2_PREAUTH_CONTEXT_SIZE];
 	uint8_t ciphers[SMB2_ALGORITHMS_SIZE(SMB2_ALGORITHMS_MAX)];
 	uint8_t lease[SMB2_LEASE_V2_SIZE];
+	struct smb_ops_scratch command;
 };
 
 struct build {
@@ -479,7 +481,10 @@ static void build_message(const struct build *build, bool related)
 		.tree_id = tree_of(build->client, request->purpose),
 		.session_id = in_session ? build->client->session.session_id : 0,
 	};
-	builders[request->purpose](build);
+	if (request->purpose == PURPOSE_COMMAND)
+		client_command_message(build->client, request, build->message, &build->scratch->command);
+	else
+		builders[request->purpose](build);
 }
 
 struct smb_pdu client_encode_request(const struct smb_client *client, uint32_t first, uint8_t *buffer, uint32_t size)
@@ -496,7 +501,7 @@ struct smb_pdu client_encode_request(const struct smb_client *client, uint32_t f
 		enum smb_wire_verdict verdict;
 
 		is_chain = build.request->purpose == PURPOSE_STAT_OPEN || build.request->purpose == PURPOSE_STAT_INFO ||
-			   build.request->purpose == PURPOSE_STAT_CLOSE;
+			   build.request->purpose == PURPOSE_STAT_CLOSE || build.request->purpose == PURPOSE_COMMAND;
 		build_message(&build, slot != first);
 		verdict = smb_chain_append(&writer, &message);
 		assert(verdict == SMB_WIRE_OK);

@@ -31,6 +31,9 @@ static void dispatch(struct smb_client *client, uint32_t slot, const struct smb2
 	case PURPOSE_READ_DIRECT:
 		client_read_answer(client, slot, message);
 		break;
+	case PURPOSE_COMMAND:
+		client_command_answer(client, slot, message);
+		break;
 	default:
 		client_script_answer(client, slot, message);
 	}

@@ -90,6 +90,8 @@ static void run_one(struct smb_client *client)
 
 	if (op->kind == SMB_OP_READ)
 		client_read_run(client, op);
+	else if (op->kind == SMB_OP_COMMAND)
+		client_command_run(client, op);
 	else
 		client_script_run(client, op);
 	/* Still runnable: the outputs are full. It goes on before any other, as a thread would. */
@@ -101,8 +103,11 @@ void client_pump(struct smb_client *client)
 {
 	if (client->breaks_pending)
 		client_breaks_send(client);
-	while (client->runnable.head != NONE && client_has_output_room(client))
+	client_commands_pump(client);
+	while (client->runnable.head != NONE && client_has_output_room(client)) {
 		run_one(client);
+		client_commands_pump(client);
+	}
 	if (client->timers_changed && client_has_output_room(client)) {
 		uint64_t when = client_next_timer(client);
 

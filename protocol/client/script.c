@@ -117,9 +117,10 @@ static const struct script_step *step_of(const struct client_op *op)
 	case SMB_OP_CLOSE:
 		return &close_script[op->step];
 	case SMB_OP_READ:
+	case SMB_OP_COMMAND:
 		break;
 	}
-	assert(!"READ has no script");
+	assert(!"READ and COMMAND have no script");
 	return NULL;
 }
 
@@ -258,6 +259,14 @@ static void script_channels(struct smb_client *client, struct client_op *op)
 		op->step++;
 }
 
+void client_unmount_shut(struct smb_client *client, struct client_op *op)
+{
+	op->kind = SMB_OP_UNMOUNT;
+	op->step = sizeof(unmount_script) / sizeof(unmount_script[0]) - 1;
+	client->mount_op = client_op_index(client, op);
+	client_op_wake(client, op);
+}
+
 /** The next open file becomes the subject of a CLOSE, as if the application had closed it. */
 static void script_close_files(struct smb_client *client, struct client_op *op)
 {
@@ -319,6 +328,7 @@ static void script_end(struct smb_client *client, struct client_op *op)
 {
 	if (op->kind == SMB_OP_MOUNT) {
 		client->session.mounted = true;
+		client_commands_start(client);
 		client_requery_start(client);
 	}
 	if (op->kind == SMB_OP_OPEN)

@@ -191,9 +191,13 @@ static void assign(struct smb_client *client, uint32_t slot, uint32_t index, uin
 	struct client_channel *channel = client_channel_at(client, index);
 	struct smb_request *request = client_request_at(client, slot);
 	const struct purpose_info *info = client_purpose_info(request->purpose);
+	bool without_tree = info->without_tree;
 
 	request->channel = index;
-	request->command = info->command;
+	if (request->purpose == PURPOSE_COMMAND)
+		request->command = client_command_of(client, request, &without_tree);
+	else
+		request->command = info->command;
 	request->credit_class = info->credit_class;
 	request->instance = channel->credits.instance;
 	request->async_id = 0;
@@ -202,7 +206,7 @@ static void assign(struct smb_client *client, uint32_t slot, uint32_t index, uin
 		request->asked = smb_credits_ask_io(&channel->credits, &client->policy, io_charge);
 	} else {
 		/* 0 unless large MTU was negotiated, and without a tree (smb2_hdr_assemble). */
-		request->charge = !info->without_tree && (client->session.capabilities & SMB2_GLOBAL_CAP_LARGE_MTU) &&
+		request->charge = !without_tree && (client->session.capabilities & SMB2_GLOBAL_CAP_LARGE_MTU) &&
 				  client->session.dialect >= SMB2_DIALECT_210;
 		request->asked = amount_to_ask(client, request, &channel->credits);
 	}

@@ -84,6 +84,7 @@ enum client_purpose {
 	PURPOSE_ECHO,
 	PURPOSE_LEASE_BREAK,
 	PURPOSE_OPLOCK_BREAK,
+	PURPOSE_COMMAND, /* of a shell command: protocol/ops says what, `data_length` is the member of its chain */
 	PURPOSES,
 };
 
@@ -95,6 +96,7 @@ enum op_wait {
 	OP_READ, /* in the waiters of a request */
 	OP_COPY, /* smb_client_copied is due */
 	OP_CHANNEL, /* MOUNT: a channel is being set up */
+	OP_COMMAND, /* COMMAND: between two chains */
 	OP_ROOM, /* in the list of those that wait for any request to end */
 	OP_ENDED, /* DONE is among the outputs */
 };
@@ -144,6 +146,10 @@ struct client_op {
 	struct smb2_file_id handle; /* of ROOT_OPEN and STAT_OPEN */
 	uint32_t file;
 	bool random_hint;
+	/* COMMAND */
+	uint32_t lane; /* of smb_ops_next() */
+	uint32_t members; /* of its chain */
+	enum smb_ops_error error;
 	/* READ */
 	struct smb_reader reader;
 	struct op_window window;
@@ -222,6 +228,7 @@ struct client_layout {
 	size_t files;
 	size_t runs;
 	size_t outputs;
+	size_t commands;
 	size_t size;
 };
 
@@ -245,6 +252,10 @@ struct smb_client {
 	struct client_list for_room;
 	uint32_t outputs_head;
 	uint32_t outputs_count;
+	uint32_t command_op; /* COMMAND under way; NONE */
+	bool command_unmounts;
+	bool command_due; /* smb_ops_next() may have something */
+	uint64_t command_wake_ns; /* it will have then; NEVER */
 	uint32_t breaks_pending;
 	uint32_t leases; /* keys handed out */
 	uint32_t waiting_for_credits;
@@ -291,6 +302,14 @@ static inline struct client_file *client_file_at(const struct smb_client *client
 static inline struct smb_page_run *client_runs_of(const struct smb_client *client, uint32_t file)
 {
 	return (struct smb_page_run *)((uintptr_t)client + client->at.runs) + (size_t)file * client->limits.page_runs;
+}
+
+/** The state of shell commands; NULL when the block has none, or nothing is mounted. */
+static inline struct smb_ops *client_commands(const struct smb_client *client)
+{
+	if (!client->limits.names || !client->session.mounted)
+		return NULL;
+	return (struct smb_ops *)((uintptr_t)client + client->at.commands);
 }
 
 static inline struct client_output *client_outputs(const struct smb_client *client)
@@ -375,6 +394,8 @@ void client_requery_answer(struct smb_client *client, const struct smb2_message 
 /* ------------------------------------------------------------------------------------------ operations (script.c) */
 
 void client_script_run(struct smb_client *client, struct client_op *op);
+/** The session is over: go on with closing the channels. */
+void client_unmount_shut(struct smb_client *client, struct client_op *op);
 void client_script_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message);
 /** A request of the operation went down with its channel. */
 void client_script_lost(struct smb_client *client, uint32_t slot);
@@ -399,6 +420,25 @@ void client_read_ended(struct smb_client *client, const struct smb_request *requ
 		       const struct smb2_message *message);
 /** Status values after which cifs tries again (smb2maperror.c: EAGAIN). */
 bool client_status_means_again(uint32_t status);
+
+/* ------------------------------------------------------------------------------------------ shell commands (command.c) */
+
+/** The share is mounted: nothing is cached yet. */
+void client_commands_start(struct smb_client *client);
+/** Begin the operation's command; false: protocol/ops does not take it. */
+bool client_command_begin(struct smb_client *client, uint32_t op, const struct smb_ops_command *command);
+void client_command_run(struct smb_client *client, struct client_op *op);
+struct smb2_message;
+/** Body, command and what the header says beside ids and amounts. */
+void client_command_message(const struct smb_client *client, const struct smb_request *request,
+			    struct smb2_message *message, struct smb_ops_scratch *scratch);
+/** Its command; LOGOFF goes without a tree. */
+uint16_t client_command_of(const struct smb_client *client, const struct smb_request *request, bool *without_tree);
+/** Give chains that are ready to operations that send them. */
+void client_commands_pump(struct smb_client *client);
+void client_commands_timer(struct smb_client *client);
+/** A final answer; `message` NULL: it was lost with its channel. */
+void client_command_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message);
 
 /* ------------------------------------------------------------------------------------- breaks and echoes (unasked.c) */
 

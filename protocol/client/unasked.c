@@ -136,11 +136,12 @@ void client_timers_run(struct smb_client *client)
 	}
 	if (client->requery_ns != NEVER)
 		client_requery_timer(client);
+	client_commands_timer(client);
 }
 
 uint64_t client_next_timer(const struct smb_client *client)
 {
-	uint64_t next = client->requery_ns;
+	uint64_t next = client->requery_ns < client->command_wake_ns ? client->requery_ns : client->command_wake_ns;
 
 	for (uint32_t i = 0; i < client->limits.channels; i++) {
 		if (client_channel_at(client, i)->next_echo_ns < next)

@@ -367,6 +367,14 @@ void smb_ops_member(const struct smb_ops *ops, uint32_t lane, uint32_t index, st
 	ops_build(ops, member, id, message, scratch);
 }
 
+void smb_ops_shorten(struct smb_ops *ops, uint32_t bytes)
+{
+	struct ops_member *member = &ops->chain.members[ops->chain.first];
+
+	assert(ops->chain.under_way && member->is_io && bytes && bytes <= member->length);
+	member->length = bytes;
+}
+
 /* ------------------------------------------------------------------------------------------------------- looking in */
 
 void smb_ops_look(const struct smb_ops *ops, struct smb_ops_info *info)

@@ -121,6 +121,9 @@ struct smb_ops_member_info {
 void smb_ops_member(const struct smb_ops *ops, uint32_t lane, uint32_t index, struct smb2_message *message,
 		    struct smb_ops_scratch *scratch, struct smb_ops_member_info *info);
 
+/** A READ or WRITE is cut to `bytes`, because credits are short: before it is sent. */
+void smb_ops_shorten(struct smb_ops *ops, uint32_t bytes);
+
 /** The final reply to member `index` of a lane's chain. Replies come in any order; all must come. A reply that was lost
  *  with its connection: message NULL. False: no such request is under way. */
 bool smb_ops_reply(struct smb_ops *ops, uint32_t lane, uint32_t index, const struct smb2_message *message,

@@ -2,7 +2,6 @@
 
 #include "sim/world/tests/ops_peer.h"
 
-#include "protocol/client/client.h"
 #include "protocol/wire/message.h"
 #include "sim/world/profile.h"
 
@@ -60,13 +59,8 @@ static void note_requests(struct peer *peer, const struct smb_pdu *pdu)
 
 	g_ptr_array_add(peer->sent, g_bytes_new(pdu->bytes, pdu->length));
 	smb_chain_read(&reader, pdu);
-	while (smb_chain_next(&reader, &message) == SMB_WIRE_OK) {
+	while (smb_chain_next(&reader, &message) == SMB_WIRE_OK)
 		smb_notation_request(&pair.members[pair.count++], &message);
-		peer->session_id = message.header.session_id ? message.header.session_id : peer->session_id;
-		peer->tree_id = message.header.tree_id;
-		peer->next_id = message.header.message_id +
-				(message.header.credit_charge ? message.header.credit_charge : 1);
-	}
 	g_array_append_val(peer->pairs, pair);
 }
 
@@ -112,7 +106,7 @@ char *peer_text(const struct peer *peer, guint first, bool detailed)
 	return text;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- mount */
+/* ----------------------------------------------------------------------------------------------------------- driving */
 
 /** The next PDU of the server; storage takes no time. */
 static bool server_says(struct peer *peer, struct smb_pdu *pdu, uint8_t *buffer)
@@ -141,89 +135,72 @@ static bool server_says(struct peer *peer, struct smb_pdu *pdu, uint8_t *buffer)
 
 static void ask_server(struct peer *peer, const struct smb_pdu *pdu)
 {
-	note_requests(peer, pdu);
-	cr_assert_eq(smb_server_receive(peer->server, 0, pdu, peer->now_ns), SMB_SERVER_OK);
-}
-
-static bool mount_step(struct peer *peer, struct smb_client *client, uint8_t *buffer)
-{
-	struct smb_client_output output;
+	static uint8_t buffer[PDU_MAX];
 	struct smb_pdu answer;
 
-	smb_client_next(client, &output, buffer, PDU_MAX);
-	switch (output.kind) {
-	case SMB_CLIENT_SEND:
-		ask_server(peer, &output.pdu);
-		while (server_says(peer, &answer, buffer)) {
-			note_responses(peer, &answer);
-			smb_client_receive(client, 0, &answer, peer->now_ns);
-		}
-		return true;
-	case SMB_CLIENT_OPEN_CHANNEL:
-		smb_server_connected(peer->server, 0, peer->now_ns);
-		smb_client_channel(client, 0, SMB_CHANNEL_CONNECTED, peer->now_ns);
-		return true;
-	case SMB_CLIENT_DONE:
-		cr_assert_eq(output.verdict, SMB_OP_OK);
-		return false;
-	case SMB_CLIENT_IDLE:
-		cr_assert_fail("the mount does not end");
-		return false;
-	default:
-		return true;
+	note_requests(peer, pdu);
+	cr_assert_eq(smb_server_receive(peer->server, 0, pdu, peer->now_ns), SMB_SERVER_OK);
+	while (server_says(peer, &answer, buffer)) {
+		note_responses(peer, &answer);
+		cr_assert_eq(smb_client_receive(peer->client, 0, &answer, peer->now_ns), SMB_RECEIVE_OK);
 	}
 }
 
-static void mount_share(struct peer *peer, const struct smb_mount_options *mount)
+/** Until there is nothing to do at this time; true when an operation ended. */
+static bool run_now(struct peer *peer)
 {
-	struct smb_client_config config = {
-		.policy = peer->policy,
-		.mount = *mount,
-		.page_bytes = 4096,
-		.server = "10.0.0.1",
-		.share = "s",
-	};
-	struct smb_op op = { .kind = SMB_OP_MOUNT };
-	g_autofree void *block = g_malloc(smb_client_size(&smb_client_limits_simulation));
-	g_autofree uint8_t *buffer = g_malloc(PDU_MAX);
-	struct smb_client *client = smb_client_init(block, &smb_client_limits_simulation, &config);
-	struct smb_client_info info;
-	struct smb_ops_config ops = {
-		.policy = peer->policy,
-		.can_lease = true,
-		.actimeo_ms = mount->actimeo_ms,
-		.serverino = mount->serverino,
-		.mfsymlinks = mount->mfsymlinks,
-		.nostrictsync = mount->nostrictsync,
-		.page_bytes = 4096,
-		.lease_seed = "a lease",
-		.filetime_zero = UINT64_C(132000000000000000),
-	};
+	static uint8_t buffer[PDU_MAX];
+	struct smb_client_output output;
+	bool is_done = false;
 
-	cr_assert(client);
-	cr_assert_neq(smb_client_submit(client, &op, 0), SMB_OP_NONE);
-	while (mount_step(peer, client, buffer))
-		;
-	smb_client_look(client, &info);
-	ops.dialect = info.dialect;
-	ops.rsize = info.rsize;
-	ops.wsize = info.wsize;
-	peer->ops = smb_ops_init(g_malloc(smb_ops_size(&smb_ops_limits_simulation)), &smb_ops_limits_simulation, &ops);
-	cr_assert(peer->ops);
+	for (;;) {
+		cr_assert(smb_client_is_valid(peer->client));
+		smb_client_next(peer->client, &output, buffer, sizeof(buffer));
+		switch (output.kind) {
+		case SMB_CLIENT_IDLE:
+			return is_done;
+		case SMB_CLIENT_SEND:
+			ask_server(peer, &output.pdu);
+			break;
+		case SMB_CLIENT_OPEN_CHANNEL:
+			smb_server_connected(peer->server, 0, peer->now_ns);
+			smb_client_channel(peer->client, 0, SMB_CHANNEL_CONNECTED, peer->now_ns);
+			break;
+		case SMB_CLIENT_CLOSE_CHANNEL:
+			smb_server_closed(peer->server, 0, peer->now_ns);
+			break;
+		case SMB_CLIENT_DONE:
+			peer->done = output;
+			is_done = true;
+			break;
+		case SMB_CLIENT_WAKE:
+			peer->wake_ns = output.when_ns;
+			break;
+		case SMB_CLIENT_COPY:
+			cr_assert_fail("no command copies");
+		}
+	}
 }
 
 struct peer *peer_new_with(const struct smb_policy *policy, const char *mount)
 {
 	struct peer *peer = g_new0(struct peer, 1);
-	struct smb_mount_options options;
+	struct smb_client_config config = { .policy = *policy, .page_bytes = 4096, .server = "10.0.0.1", .share = "s" };
+	struct smb_op op = { .kind = SMB_OP_MOUNT };
 	struct smb_mount_report report;
 
-	peer->policy = *policy;
 	peer->pairs = g_array_new(false, true, sizeof(struct smb_notation_pair));
 	peer->sent = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
 	peer->server = make_server();
-	cr_assert_eq(smb_mount_options_parse(mount, policy, &options, &report), SMB_MOUNT_OK, "%s", report.message);
-	mount_share(peer, &options);
+	peer->wake_ns = UINT64_MAX;
+	cr_assert_eq(smb_mount_options_parse(mount, policy, &config.mount, &report), SMB_MOUNT_OK, "%s",
+		     report.message);
+	peer->client = smb_client_init(g_malloc(smb_client_size(&smb_client_limits_simulation)),
+				       &smb_client_limits_simulation, &config);
+	cr_assert(peer->client);
+	cr_assert_neq(smb_client_submit(peer->client, &op, 0), SMB_OP_NONE);
+	cr_assert(run_now(peer));
+	cr_assert_eq(peer->done.verdict, SMB_OP_OK);
 	return peer;
 }
 
@@ -237,83 +214,8 @@ void peer_free(struct peer *peer)
 	g_array_unref(peer->pairs);
 	g_ptr_array_unref(peer->sent);
 	g_free(peer->server);
-	g_free(peer->ops);
+	g_free(peer->client);
 	g_free(peer);
-}
-
-/* ----------------------------------------------------------------------------------------------------------- commands */
-
-static void fill_header(struct peer *peer, struct smb2_header *header, const struct smb_ops_member_info *info)
-{
-	header->process_id = 0xfeff;
-	header->session_id = peer->session_id;
-	header->tree_id = info->payment == SMB_OPS_PAY_SESSION ? 0 : peer->tree_id;
-	header->message_id = peer->next_id++;
-	header->credit_charge = info->payment != SMB_OPS_PAY_SESSION;
-	header->credits = peer->policy.credits_general;
-	if (info->payment == SMB_OPS_PAY_IO) {
-		header->credit_charge = smb2_credit_charge(0, info->io_bytes);
-		header->credits = header->credit_charge + peer->policy.credits_io_extra;
-		peer->next_id += header->credit_charge - 1u;
-	}
-}
-
-static void answer(struct peer *peer, uint32_t lane, uint64_t first_id, const struct smb_pdu *pdu)
-{
-	struct smb_chain_reader reader;
-	struct smb2_message message;
-
-	note_responses(peer, pdu);
-	smb_chain_read(&reader, pdu);
-	while (smb_chain_next(&reader, &message) == SMB_WIRE_OK) {
-		if (message.header.status != STATUS_PENDING)
-			cr_assert(smb_ops_reply(peer->ops, lane, (uint32_t)(message.header.message_id - first_id),
-						&message, peer->now_ns));
-	}
-}
-
-static void send_step(struct peer *peer, const struct smb_ops_step *step)
-{
-	static uint8_t buffer[PDU_MAX];
-	struct smb_ops_scratch scratch;
-	struct smb_ops_member_info info;
-	struct smb_chain_writer writer;
-	struct smb2_message message;
-	uint64_t first_id = peer->next_id;
-	struct smb_pdu pdu;
-
-	smb_chain_begin(&writer, buffer, sizeof(buffer));
-	for (uint32_t i = 0; i < step->count; i++) {
-		smb_ops_member(peer->ops, step->lane, i, &message, &scratch, &info);
-		fill_header(peer, &message.header, &info);
-		cr_assert_eq(smb_chain_append(&writer, &message), SMB_WIRE_OK);
-	}
-	pdu = smb_chain_finish(&writer);
-	ask_server(peer, &pdu);
-	while (server_says(peer, &pdu, buffer))
-		answer(peer, step->lane, first_id, &pdu);
-}
-
-/** Until there is nothing to do at this time; true when a command ended with `error`. */
-static bool run_now(struct peer *peer, enum smb_ops_error *error, uint64_t *when_ns)
-{
-	struct smb_ops_step step;
-	bool done = false;
-
-	for (;;) {
-		smb_ops_next(peer->ops, peer->now_ns, &step);
-		cr_assert(smb_ops_is_valid(peer->ops));
-		if (step.kind == SMB_OPS_SEND)
-			send_step(peer, &step);
-		if (step.kind == SMB_OPS_DONE) {
-			*error = step.error;
-			done = true;
-		}
-		if (step.kind == SMB_OPS_IDLE) {
-			*when_ns = step.when_ns;
-			return done;
-		}
-	}
 }
 
 enum smb_ops_error peer_run(struct peer *peer, const char *line)
@@ -321,26 +223,24 @@ enum smb_ops_error peer_run(struct peer *peer, const char *line)
 	struct smb_ops_shell shell = { .mount_point = "/mnt", .local_bytes = 10 };
 	char message[SMB_OPS_MESSAGE_MAX];
 	struct smb_ops_command command;
-	enum smb_ops_error error = SMB_OPS_IO;
-	uint64_t when_ns;
+	struct smb_op op = { .kind = SMB_OP_COMMAND, .command = &command };
 
 	cr_assert(smb_ops_parse(line, &shell, &command, NULL, message), "%s: %s", line, message);
-	cr_assert(smb_ops_begin(peer->ops, &command, peer->now_ns), "%s", line);
-	cr_assert(run_now(peer, &error, &when_ns), "%s does not return", line);
-	return error;
+	cr_assert_neq(smb_client_submit(peer->client, &op, peer->now_ns), SMB_OP_NONE, "%s", line);
+	cr_assert(run_now(peer), "%s does not return", line);
+	cr_assert_eq(peer->done.verdict, peer->done.error ? SMB_OP_FAILED : SMB_OP_OK);
+	return peer->done.error;
 }
 
 void peer_wait(struct peer *peer, uint64_t ns)
 {
 	uint64_t end_ns = peer->now_ns + ns;
-	enum smb_ops_error error;
-	uint64_t when_ns;
 
-	for (;;) {
-		run_now(peer, &error, &when_ns);
-		if (when_ns > end_ns)
-			break;
-		peer->now_ns = when_ns;
+	while (peer->wake_ns <= end_ns) {
+		peer->now_ns = peer->wake_ns;
+		peer->wake_ns = UINT64_MAX;
+		smb_client_wake(peer->client, peer->now_ns);
+		run_now(peer);
 	}
 	peer->now_ns = end_ns;
 }

@@ -3,24 +3,22 @@
 #define SIM_WORLD_TESTS_OPS_PEER_H
 
 /**
- * Shell commands of protocol/ops against the simulated server, one call after the other, in no time: the real client
- * core mounts, then the requests of each command go out on its session. What was said is kept as pairs.
+ * Shell commands of the real client core against the simulated server, one call after the other, in no time. What was
+ * said is kept as pairs.
  */
 
+#include "protocol/client/client.h"
 #include "protocol/ops/notation.h"
-#include "protocol/ops/ops.h"
 #include "sim/server/server.h"
 
 #include <glib.h>
 
 struct peer {
 	struct smb_server *server;
-	struct smb_ops *ops;
-	struct smb_policy policy;
+	struct smb_client *client;
 	uint64_t now_ns;
-	uint64_t session_id;
-	uint32_t tree_id;
-	uint64_t next_id; /* MessageId */
+	uint64_t wake_ns; /* the client's */
+	struct smb_client_output done; /* of the last operation */
 	GArray *pairs; /* struct smb_notation_pair */
 	GPtrArray *sent; /* GBytes: every request PDU */
 };
