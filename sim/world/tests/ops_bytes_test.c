@@ -151,21 +151,21 @@ static guint compare_file(const char *kernel, const char *name, const char *moun
 	g_autofree char *path = g_strdup_printf(SMB_SOURCE_DIR "/sim/server/tests/data/linux-%s-%s-samba-4.17.txt",
 						kernel, name);
 	g_autofree char *text = NULL;
-	struct peer *peer = peer_new(kernel, mount);
+	struct sim_bill *bill = peer_new(kernel, mount);
 	const char *at;
 	guint compared = 0;
 
 	cr_assert(g_file_get_contents(path, &text, NULL, NULL), "%s", path);
 	at = text;
 	for (gsize i = 0; ops_rows[i].op; i++) {
-		ops_row_run(peer, &ops_rows[i]);
+		ops_row_run(bill, &ops_rows[i]);
 		g_auto(GStrv) real = requests_of(at, ops_rows[i].op, &at);
-		cr_assert_eq(g_strv_length(real), peer->sent->len, "%s", ops_rows[i].op);
-		for (guint n = 0; n < peer->sent->len; n++)
-			expect_same_bytes(ops_rows[i].op, g_ptr_array_index(peer->sent, n), real[n]);
-		compared += peer->sent->len;
+		cr_assert_eq(g_strv_length(real), bill->sent->len, "%s", ops_rows[i].op);
+		for (guint n = 0; n < bill->sent->len; n++)
+			expect_same_bytes(ops_rows[i].op, g_ptr_array_index(bill->sent, n), real[n]);
+		compared += bill->sent->len;
 	}
-	peer_free(peer);
+	sim_bill_free(bill);
 	return compared;
 }
 

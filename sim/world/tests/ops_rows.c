@@ -47,26 +47,26 @@ const struct ops_row ops_rows[] = {
 	{ NULL, NULL, NULL },
 };
 
-void ops_lines_run(struct peer *peer, const char *lines)
+void ops_lines_run(struct sim_bill *bill, const char *lines)
 {
 	g_auto(GStrv) each = g_strsplit(lines, ";", -1);
 
 	for (char **line = each; *line; line++)
-		peer_run(peer, *line);
+		peer_run(bill, *line);
 }
 
-guint ops_row_run(struct peer *peer, const struct ops_row *row)
+guint ops_row_run(struct sim_bill *bill, const struct ops_row *row)
 {
 	guint returned;
 
-	peer_wait(peer, PAUSE);
+	peer_wait(bill, PAUSE);
 	if (row->seen) {
-		peer_run(peer, row->seen);
-		peer_wait(peer, PREPARED);
+		peer_run(bill, row->seen);
+		peer_wait(bill, PREPARED);
 	}
-	peer_forget(peer);
-	ops_lines_run(peer, row->line);
-	returned = peer->pairs->len;
-	peer_wait(peer, PAUSE);
+	sim_bill_forget(bill);
+	ops_lines_run(bill, row->line);
+	returned = bill->pairs->len;
+	peer_wait(bill, PAUSE);
 	return returned;
 }

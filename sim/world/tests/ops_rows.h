@@ -16,8 +16,8 @@ extern const struct ops_row ops_rows[];
 
 /** Prepare, forget the pairs so far, run the row and wait as the script did. Returns how many pairs the command had
  *  when it returned; what came later is behind them. */
-guint ops_row_run(struct peer *peer, const struct ops_row *row);
+guint ops_row_run(struct sim_bill *bill, const struct ops_row *row);
 /** Commands separated by ';'. */
-void ops_lines_run(struct peer *peer, const char *lines);
+void ops_lines_run(struct sim_bill *bill, const char *lines);
 
 #endif

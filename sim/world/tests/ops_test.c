@@ -52,15 +52,13 @@ static bool same(const char *what, const char *op, const char *real, const char 
 }
 
 /** Compare what is in the pairs with the row; `returned` pairs belong to the command itself. */
-static void compare(struct peer *peer, const struct tsv *tsv, guint row, guint returned, struct score *score)
+static void compare(struct sim_bill *bill, const struct tsv *tsv, guint row, guint returned, struct score *score)
 {
 	const char *op = tsv_text(tsv, row, "op");
-	g_autoptr(GArray) all = g_array_copy(peer->pairs);
-	g_autofree char *after = peer_text(peer, returned, false);
-	g_autofree char *after_detailed = peer_text(peer, returned, true);
-	g_array_set_size(peer->pairs, returned);
-	g_autofree char *text = peer_text(peer, 0, false);
-	g_autofree char *detailed = peer_text(peer, 0, true);
+	g_autofree char *after = sim_bill_text(bill, returned, bill->pairs->len, false);
+	g_autofree char *after_detailed = sim_bill_text(bill, returned, bill->pairs->len, true);
+	g_autofree char *text = sim_bill_text(bill, 0, returned, false);
+	g_autofree char *detailed = sim_bill_text(bill, 0, returned, true);
 	bool is_same = same("sequence", op, tsv_text(tsv, row, "sequence"), text) &&
 		       same("sequence after return", op, tsv_text(tsv, row, "sequence_after_return"), after);
 
@@ -76,15 +74,15 @@ static void compare(struct peer *peer, const struct tsv *tsv, guint row, guint r
 static void replay_variant(const struct tsv *tsv, const char *kernel, const char *variant, struct score *score)
 {
 	g_autofree char *options = options_of(variant);
-	struct peer *peer = peer_new(kernel, options);
+	struct sim_bill *bill = peer_new(kernel, options);
 
-	compare(peer, tsv, find_row(tsv, variant, "mount"), peer->pairs->len, score);
+	compare(bill, tsv, find_row(tsv, variant, "mount"), bill->pairs->len, score);
 	for (gsize i = 0; ops_rows[i].op; i++) {
-		guint returned = ops_row_run(peer, &ops_rows[i]);
+		guint returned = ops_row_run(bill, &ops_rows[i]);
 
-		compare(peer, tsv, find_row(tsv, variant, ops_rows[i].op), returned, score);
+		compare(bill, tsv, find_row(tsv, variant, ops_rows[i].op), returned, score);
 	}
-	peer_free(peer);
+	sim_bill_free(bill);
 }
 
 static struct score replay_kernel(const char *kernel)
@@ -160,23 +158,23 @@ static const struct published ln_of_a_fresh_source = { "ln /mnt/file1 /mnt/file2
 
 static guint pairs_of(const struct smb_policy *policy, const struct published *row)
 {
-	struct peer *peer = peer_new_with(policy, "vers=3.1.1,mfsymlinks");
+	struct sim_bill *bill = peer_new_with(policy, "vers=3.1.1,mfsymlinks");
 	guint pairs;
 
-	peer->now_ns = NS_PER_S;
+	bill->now_ns = NS_PER_S;
 	if (row->before)
-		ops_lines_run(peer, row->before);
-	peer_wait(peer, 2 * NS_PER_S);
+		ops_lines_run(bill, row->before);
+	peer_wait(bill, 2 * NS_PER_S);
 	if (row->fresh)
-		ops_lines_run(peer, row->fresh);
-	peer_forget(peer);
-	cr_assert_eq(peer_run(peer, row->line), SMB_OPS_OK, "%s", row->line);
-	pairs = peer->pairs->len;
+		ops_lines_run(bill, row->fresh);
+	sim_bill_forget(bill);
+	cr_assert_eq(peer_run(bill, row->line), SMB_OPS_OK, "%s", row->line);
+	pairs = bill->pairs->len;
 	if (policy->compounding == SMB_COMPOUND_NONE) {
 		for (guint i = 0; i < pairs; i++)
-			cr_expect_eq(g_array_index(peer->pairs, struct smb_notation_pair, i).count, 1);
+			cr_expect_eq(g_array_index(bill->pairs, struct smb_notation_pair, i).count, 1);
 	}
-	peer_free(peer);
+	sim_bill_free(bill);
 	return pairs;
 }
 
