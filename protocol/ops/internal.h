@@ -90,6 +90,9 @@ struct ops_file {
 #define OPS_LOOKUP_RENAME 0x04u /* target of a rename */
 #define OPS_LOOKUP_OPEN 0x08u /* open with O_CREAT: the file system may create instead of looking */
 
+/* The target may be a directory that the tool goes into; cp then looks at the name in it. */
+#define OPS_ENTER 1u
+#define OPS_ENTER_AND_STAT 2u
 #define OPS_RENAME_NO_REPLACE 0x01u
 #define OPS_RENAME_RETRIED 0x02u
 #define OPS_LIST_LONG 0x01u /* each entry is looked at (ls -l) */
@@ -233,6 +236,7 @@ struct smb_ops {
 	struct ops_chain chain;
 	enum smb_ops_error error; /* of the system call that just failed */
 	enum smb_ops_error verdict; /* of the command */
+	bool target_entered; /* it was a directory, and the command now means a name in it */
 	bool target_found; /* the last stat of the target found it */
 	bool name_existed; /* the last rename or link found its new name taken */
 	bool was_directory; /* the last open failed with EISDIR */

@@ -148,7 +148,8 @@ static bool enter_target(struct smb_ops *ops)
 	return true;
 }
 
-/** STAT: a = which path, flags = OPS_LOOKUP_* (0 = lstat), b = 1: a target that may be a directory to go into. */
+/** STAT: a = which path, flags = OPS_LOOKUP_* (0 = lstat), b = OPS_ENTER*: a target that may be a directory to go
+ *  into. */
 void ops_stat_run(struct smb_ops *ops, struct ops_task *task)
 {
 	const struct ops_dentry *dentry;
@@ -177,7 +178,10 @@ void ops_stat_run(struct smb_ops *ops, struct ops_task *task)
 			ops_fail(ops, SMB_OPS_NAME_TOO_LONG);
 			return;
 		}
-		ops_push(ops, (struct ops_task){ .kind = OPS_TASK_STAT, .a = OPS_TARGET, .flags = task->flags });
+		ops->target_entered = true;
+		if (task->b == OPS_ENTER_AND_STAT)
+			ops_push(ops,
+				 (struct ops_task){ .kind = OPS_TASK_STAT, .a = OPS_TARGET, .flags = task->flags });
 		return;
 	}
 	if (task->a == OPS_TARGET)

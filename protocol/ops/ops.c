@@ -161,7 +161,7 @@ bool smb_ops_begin(struct smb_ops *ops, const struct smb_ops_command *command, u
 	ops->serial++;
 	ops->command = *command;
 	ops->error = ops->verdict = SMB_OPS_OK;
-	ops->target_found = ops->name_existed = ops->was_directory = false;
+	ops->target_entered = ops->target_found = ops->name_existed = ops->was_directory = false;
 	ops->listing = (struct ops_listing){ .file = OPS_NONE };
 	ops->bytes_read = ops->bytes_written = 0;
 	ops->listed = 0;

@@ -8,6 +8,7 @@ enum call_when {
 	ALWAYS,
 	IF_TARGET, /* the stat of the target found it */
 	IF_NO_TARGET,
+	IF_ENTERED, /* the target was a directory */
 	IF_EXISTED, /* the rename before found its new name taken */
 };
 
@@ -54,7 +55,7 @@ static const struct ops_call rm[] = {
 static const struct ops_call mkdir[] = { CALL(MKDIR, .a = OPS_SOURCE), END };
 static const struct ops_call rmdir[] = { CALL(RMDIR, .a = OPS_SOURCE), END };
 static const struct ops_call mv_2018[] = {
-	CALL(STAT, .a = OPS_TARGET, .b = 1, .flags = FOLLOW, .failure = MAY_MISS),
+	CALL(STAT, .a = OPS_TARGET, .b = OPS_ENTER, .flags = FOLLOW, .failure = MAY_MISS),
 	CALL(STAT, .a = OPS_SOURCE),
 	CALL(STAT, .a = OPS_TARGET, .failure = MAY_MISS),
 	CALL(RENAME),
@@ -62,21 +63,22 @@ static const struct ops_call mv_2018[] = {
 };
 static const struct ops_call mv_2022[] = {
 	CALL(RENAME, .flags = OPS_RENAME_NO_REPLACE, .failure = MAY_EXIST),
-	CALL(STAT, .a = OPS_TARGET, .b = 1, .flags = FOLLOW, .failure = MAY_MISS, .when = IF_EXISTED),
+	CALL(STAT, .a = OPS_TARGET, .b = OPS_ENTER, .flags = FOLLOW, .failure = MAY_MISS, .when = IF_EXISTED),
+	CALL(RENAME, .flags = OPS_RENAME_NO_REPLACE, .failure = MAY_EXIST, .when = IF_ENTERED),
 	CALL(STAT, .a = OPS_SOURCE, .when = IF_EXISTED),
 	CALL(STAT, .a = OPS_TARGET, .failure = MAY_MISS, .when = IF_EXISTED),
 	CALL(RENAME, .when = IF_EXISTED),
 	END,
 };
 static const struct ops_call ln_2018[] = {
-	CALL(STAT, .a = OPS_TARGET, .b = 1, .flags = FOLLOW, .failure = MAY_MISS),
+	CALL(STAT, .a = OPS_TARGET, .b = OPS_ENTER, .flags = FOLLOW, .failure = MAY_MISS),
 	CALL(STAT, .a = OPS_SOURCE),
 	CALL(LINK),
 	END,
 };
 static const struct ops_call ln_2022[] = { CALL(LINK), END };
 static const struct ops_call ln_s_2018[] = {
-	CALL(STAT, .a = OPS_TARGET, .b = 1, .flags = FOLLOW, .failure = MAY_MISS),
+	CALL(STAT, .a = OPS_TARGET, .b = OPS_ENTER, .flags = FOLLOW, .failure = MAY_MISS),
 	CALL(SYMLINK),
 	END,
 };
@@ -104,7 +106,7 @@ static const struct ops_call cat[] = {
 	CALL(OPEN, .a = OPS_SOURCE, .flags = RDONLY), CALL(FSTAT), CALL(READ), CALL(CLOSE), END,
 };
 static const struct ops_call cp_in[] = {
-	CALL(STAT, .a = OPS_TARGET, .b = 1, .flags = FOLLOW, .failure = MAY_MISS),
+	CALL(STAT, .a = OPS_TARGET, .b = OPS_ENTER_AND_STAT, .flags = FOLLOW, .failure = MAY_MISS),
 	CALL(OPEN, .a = OPS_TARGET, .flags = WRONLY | CREAT | OPS_OPEN_EXCLUSIVE, .when = IF_NO_TARGET),
 	CALL(OPEN, .a = OPS_TARGET, .flags = WRONLY | OPS_OPEN_TRUNCATE, .when = IF_TARGET),
 	CALL(FSTAT),
@@ -121,7 +123,7 @@ static const struct ops_call cp_out[] = {
 	END,
 };
 static const struct ops_call cp[] = {
-	CALL(STAT, .a = OPS_TARGET, .b = 1, .flags = FOLLOW, .failure = MAY_MISS),
+	CALL(STAT, .a = OPS_TARGET, .b = OPS_ENTER_AND_STAT, .flags = FOLLOW, .failure = MAY_MISS),
 	CALL(STAT, .a = OPS_SOURCE),
 	CALL(OPEN, .a = OPS_SOURCE, .flags = RDONLY),
 	CALL(FSTAT),
@@ -221,6 +223,8 @@ static bool is_wanted(const struct smb_ops *ops, const struct ops_call *call)
 		return ops->target_found;
 	case IF_NO_TARGET:
 		return !ops->target_found;
+	case IF_ENTERED:
+		return ops->target_entered;
 	case IF_EXISTED:
 		return ops->name_existed;
 	default:
