@@ -137,12 +137,15 @@ void smb_dirty_mark(struct smb_dirty *dirty, struct smb_dirty_run *runs, uint64_
 		.source_offset = data.offset,
 		.write = SMB_WRITE_NONE,
 	};
+	struct smb_dirty_run old;
 	uint32_t at;
 
 	assert(smb_dirty_has_room(dirty, 1));
 	dirty->room_wanted = false;
 	if (!data.length)
 		return;
+	/* A sync pass owes the server what was there; with newer data it still does. */
+	run.again = dirty->again_count && smb_dirty_next(dirty, runs, run.start, run.end, true, &old);
 	cut_out(dirty, runs, run.start, run.end);
 	at = find(dirty, runs, offset);
 	insert(dirty, runs, at, run);
@@ -152,10 +155,14 @@ void smb_dirty_mark(struct smb_dirty *dirty, struct smb_dirty_run *runs, uint64_
 bool smb_dirty_next(const struct smb_dirty *dirty, const struct smb_dirty_run *runs, uint64_t from, uint64_t to,
 		    bool again_only, struct smb_dirty_run *run)
 {
+	if (from >= to)
+		return false;
 	for (uint32_t at = find(dirty, runs, from); at < dirty->run_count && runs[at].start < to; at++) {
 		if (runs[at].write != SMB_WRITE_NONE || (again_only && !runs[at].again))
 			continue;
 		*run = part(runs[at], from, to);
+		if (!dirty->write_count && dirty->run_count + 2 > dirty->run_max)
+			*run = part(runs[at], runs[at].start, to);
 		return true;
 	}
 	return false;
@@ -202,7 +209,11 @@ uint32_t smb_dirty_take(struct smb_dirty *dirty, struct smb_dirty_run *runs, str
 	taken.write = write;
 	taken.again = false;
 	insert(dirty, runs, find(dirty, runs, from), taken);
-	writes[write] = (struct smb_dirty_write){ .offset = from, .length = data->length };
+	writes[write] = (struct smb_dirty_write){
+		.offset = from,
+		.length = data->length,
+		.sync = dirty->sync_passes != 0,
+	};
 	dirty->write_count++;
 	dirty->writing_bytes += data->length;
 	return write;

@@ -37,7 +37,7 @@ struct smb_dirty_run {
 struct smb_dirty_write {
 	uint64_t offset;
 	uint32_t length; /* 0 = entry not in use */
-	bool sync; /* of a pass that somebody waits for: sent again on SMB_WRITE_AGAIN */
+	bool sync; /* a sync pass waits for it: sent again on SMB_WRITE_AGAIN */
 };
 
 enum smb_dirty_error { SMB_DIRTY_CLEAN, SMB_DIRTY_NO_SPACE, SMB_DIRTY_IO_ERROR };
@@ -49,6 +49,7 @@ struct smb_dirty {
 	uint32_t write_count; /* under way */
 	uint32_t write_max;
 	uint32_t again_count; /* runs with `again` */
+	uint32_t sync_passes; /* begun and not done: all WRITEs are theirs meanwhile */
 	uint64_t unsent_bytes; /* the kernel's NR_FILE_DIRTY */
 	uint64_t writing_bytes; /* of WRITEs under way: NR_WRITEBACK */
 	uint64_t flush_from; /* byte where the next background pass starts (mapping->writeback_index) */
@@ -71,7 +72,8 @@ bool smb_dirty_has_room(const struct smb_dirty *dirty, uint32_t marks);
 /** The bytes from `offset` on are dirty and hold `data`, whatever they were before; smb_dirty_has_room must hold. */
 void smb_dirty_mark(struct smb_dirty *dirty, struct smb_dirty_run *runs, uint64_t offset, struct smb_slice data);
 /** The first unsent run that has bytes in [from, to), cut to that range; false when there is none. With `again_only`
- *  the first one that is to be sent again. */
+ *  the first one that is to be sent again. With too few entries left to cut a run in its middle, and no WRITE under way
+ *  that could give some back, it is not cut at `from`. */
 bool smb_dirty_next(const struct smb_dirty *dirty, const struct smb_dirty_run *runs, uint64_t from, uint64_t to,
 		    bool again_only, struct smb_dirty_run *run);
 /** The WRITE under way with the lowest offset that touches a page of [from, to), one that ends at `from` aside: the
@@ -85,7 +87,7 @@ uint32_t smb_dirty_take(struct smb_dirty *dirty, struct smb_dirty_run *runs, str
 			uint64_t from, uint64_t to, struct smb_slice *data);
 /**
  * WRITE `write` ended. OK: what was not written again meanwhile is clean. AGAIN: it is dirty again, and with `sync` of
- * the WRITE marked `again` (cifs_writev_requeue; a background pass leaves it to the next one). NO_SPACE, ERROR: the data
+ * the WRITE marked `again` (cifs_writev_requeue), else left to the next background pass. NO_SPACE, ERROR: the data
  * is given up and the error kept for smb_dirty_take_error, as kernels do.
  */
 void smb_dirty_ended(struct smb_dirty *dirty, struct smb_dirty_run *runs, struct smb_dirty_write *writes,

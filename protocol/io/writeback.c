@@ -66,6 +66,12 @@ void smb_writeback_begin(struct smb_writeback *pass, const struct smb_writeback_
 		pass->chunk_left = view->limits->chunk_bytes;
 	}
 	pass->position = pass->start;
+	if (kind != SMB_WRITEBACK_SYNC)
+		return;
+	pass->running = true;
+	view->dirty->sync_passes++;
+	for (uint32_t i = 0; i < view->dirty->write_max; i++)
+		view->writes[i].sync = view->writes[i].length != 0;
 }
 
 /** Each WRITE is answered before the next is sent. */
@@ -153,6 +159,8 @@ static struct smb_writeback_action step_end(struct smb_writeback *pass, const st
 		write = smb_dirty_under_write(view->dirty, view->writes, pass->start, pass->end);
 	if (write != SMB_WRITE_NONE)
 		return wait_for(write);
+	view->dirty->sync_passes -= pass->running;
+	pass->running = false;
 	return (struct smb_writeback_action){ .step = SMB_WRITEBACK_DONE };
 }
 
@@ -224,7 +232,6 @@ struct smb_writeback_write smb_writeback_cut(struct smb_writeback *pass, const s
 	cut.offset = run.start;
 	cut.write = smb_dirty_take(view->dirty, view->runs, view->writes, run.start, end, &cut.data);
 	assert(cut.write != SMB_WRITE_NONE);
-	view->writes[cut.write].sync = pass->kind == SMB_WRITEBACK_SYNC;
 	pass->write = cut.write;
 	if (!run.again)
 		pass->position = past(view, end);

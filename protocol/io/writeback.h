@@ -50,6 +50,7 @@ struct smb_writeback {
 	uint64_t end;
 	uint64_t position; /* next byte to look at */
 	uint64_t chunk_left; /* not SYNC: bytes until it ends */
+	bool running; /* SYNC: not done yet */
 	bool wrapped; /* not SYNC: it went on at the start of the file */
 	uint32_t write; /* the last WRITE cut, for those that go one at a time; SMB_WRITE_NONE */
 };
@@ -74,7 +75,9 @@ struct smb_writeback_write {
 	struct smb_slice data;
 };
 
-/** Start a pass. The range [start, end) counts for SYNC only; end UINT64_MAX = to the end of the file. */
+/** Start a pass. The range [start, end) counts for SYNC only; end UINT64_MAX = to the end of the file. Until
+ *  a sync pass is DONE all WRITEs count as its own: cifs 6.1 leaves one of a background pass that ends with EAGAIN to the
+ *  next background pass, so that an fsync that waited for it returns without its data on the server (against C28). */
 void smb_writeback_begin(struct smb_writeback *pass, const struct smb_writeback_view *view,
 			 enum smb_writeback_kind kind, uint64_t start, uint64_t end);
 /** Decide what comes next. A sync pass waits for a page that is under way and dirty again, a background pass goes past
