@@ -36,7 +36,11 @@ static void send_own(struct smb_client *client, uint32_t i, enum client_purpose 
 		return;
 	}
 	slot = client_request_take(client, purpose, NONE);
-	assert(slot != NONE); /* limits.requests leaves room for one per channel */
+	if (slot == NONE) {
+		/* At mount there is always one; beside full channels this one has to come back later. */
+		client_channel_drop(client, i, SMB_OP_DISCONNECTED, STATUS_SUCCESS);
+		return;
+	}
 	client_request_send(client, slot, i, 0);
 }
 
@@ -49,6 +53,7 @@ static void enter_connecting(struct smb_client *client, uint32_t i)
 		client->channels_used = i + 1;
 	channel->verdict = SMB_OP_DISCONNECTED;
 	channel->status = STATUS_SUCCESS;
+	channel->retry_ns = NEVER;
 	output->channel = i;
 	output->interface = channel->interface;
 }
@@ -68,6 +73,8 @@ static void enter_negotiating(struct smb_client *client, uint32_t i)
 	smb_credits_start(&channel->credits, max_credits_of(client, i));
 	channel->credits.instance = instance + 1;
 	channel->window = (struct smb_window){ 0 };
+	if (client->session.mounted && client->policy.channel_sequence)
+		client->session.channel_sequence++; /* MS-SMB2 3.2.4.1.9; cifs 6.6, smb2_set_credits */
 	channel->last_response_ns = client->now_ns;
 	channel->next_echo_ns = client->now_ns + client->mount.echo_interval_s * NS_PER_S;
 	client->timers_changed = true;
@@ -76,6 +83,10 @@ static void enter_negotiating(struct smb_client *client, uint32_t i)
 
 static void enter_session_first(struct smb_client *client, uint32_t i)
 {
+	struct client_channel *channel = client_channel_at(client, i);
+
+	channel->makes_session = !client_session_lives(client);
+	channel->setup_session = channel->makes_session ? 0 : client->session.session_id;
 	send_own(client, i, PURPOSE_SESSION_FIRST);
 }
 
@@ -86,7 +97,7 @@ static void enter_session_final(struct smb_client *client, uint32_t i)
 
 static void enter_ready(struct smb_client *client, uint32_t i)
 {
-	(void)i;
+	client_reconnect_ready(client, i);
 	wake_mount(client);
 }
 
@@ -139,7 +150,7 @@ static void release_waiters(struct smb_client *client, uint32_t i)
 	struct client_channel *channel = client_channel_at(client, i);
 	uint32_t n;
 
-	for (n = 0; n < client->limits.ops; n++) {
+	for (n = 0; n < client_op_slots(client); n++) {
 		struct client_op *op = client_op_at(client, n);
 
 		if (op->wait == OP_FREE || op->channel != i)
@@ -182,6 +193,7 @@ static void enter_down(struct smb_client *client, uint32_t i)
 	release_waiters(client, i);
 	while ((slot = oldest_request(client, i)) != NONE)
 		lose_request(client, slot);
+	client_reconnect_lost(client, i);
 	wake_mount(client);
 }
 
@@ -198,8 +210,15 @@ static const struct channel_transition transitions[CHANNEL_STATES][CHANNEL_EVENT
 	},
 	[CHANNEL_CONNECTING] = {
 		[CHANNEL_UP] = { true, CHANNEL_NEGOTIATING, enter_negotiating },
+		[CHANNEL_UP_EARLY] = { true, CHANNEL_CONNECTED, NULL },
 		[CHANNEL_LOST] = { true, CHANNEL_DOWN, enter_down },
 		[CHANNEL_REFUSED] = { true, CHANNEL_DOWN, enter_closed },
+		[CHANNEL_SHUT] = { true, CHANNEL_UNUSED, enter_closed },
+	},
+	[CHANNEL_CONNECTED] = {
+		[CHANNEL_UP] = { true, CHANNEL_NEGOTIATING, enter_negotiating },
+		[CHANNEL_REFUSED] = { true, CHANNEL_DOWN, enter_closed },
+		[CHANNEL_LOST] = { true, CHANNEL_DOWN, enter_down },
 		[CHANNEL_SHUT] = { true, CHANNEL_UNUSED, enter_closed },
 	},
 	[CHANNEL_NEGOTIATING] = {
@@ -279,6 +298,19 @@ static uint32_t io_size(const struct smb_client *client, uint32_t option, uint32
 	return size ? size : SMB2_CREDIT_UNIT; /* cifs 6.12, prevent_zero_iosize */
 }
 
+/** The sizes in use, from what the server takes; those of open files' readahead stay as they are. */
+static void take_sizes(struct smb_client *client)
+{
+	struct client_session *session = &client->session;
+
+	session->rsize = io_size(client, client->mount.rsize, session->max_read);
+	session->wsize = io_size(client, client->mount.wsize, session->max_write);
+	if (client->policy.wsize_rounded_to_page && session->wsize > client->page_bytes)
+		session->wsize -= session->wsize % client->page_bytes;
+	session->ra_pages = smb_readahead_limit(&client->policy, client->mount.rasize, session->rsize,
+						client->page_bytes);
+}
+
 static void take_limits(struct smb_client *client, const struct smb2_negotiate_rsp *rsp)
 {
 	struct client_session *session = &client->session;
@@ -291,12 +323,9 @@ static void take_limits(struct smb_client *client, const struct smb2_negotiate_r
 	session->max_read = rsp->max_read_size;
 	session->max_write = rsp->max_write_size;
 	session->max_buf = smaller(rsp->max_transact_size, SMB2_CREDIT_UNIT);
-	session->rsize = io_size(client, client->mount.rsize, session->max_read);
-	session->wsize = io_size(client, client->mount.wsize, session->max_write);
-	if (client->policy.wsize_rounded_to_page && session->wsize > client->page_bytes)
-		session->wsize -= session->wsize % client->page_bytes;
-	session->ra_pages = smb_readahead_limit(&client->policy, client->mount.rasize, session->rsize,
-						client->page_bytes);
+	/* Facts A2: until 2025 a mount kept the sizes that its first NEGOTIATE brought. */
+	if (!session->mounted || client->policy.sizes_relearned)
+		take_sizes(client);
 }
 
 static bool was_offered(const struct smb_client *client, uint16_t dialect)
@@ -318,9 +347,9 @@ static bool negotiate_answer(struct smb_client *client, uint32_t i, const struct
 
 	if (message->kind != SMB2_BODY_NEGOTIATE_RSP)
 		return false;
-	if (i)
+	if (i && client_session_lives(client))
 		return rsp->dialect == client->session.dialect;
-	if (!was_offered(client, rsp->dialect))
+	if (client->session.mounted ? rsp->dialect != client->session.dialect : !was_offered(client, rsp->dialect))
 		return false;
 	take_limits(client, rsp);
 	return true;
@@ -342,7 +371,9 @@ void client_channel_answer(struct smb_client *client, struct smb_request *reques
 	} else if (status == STATUS_SUCCESS) {
 		event = CHANNEL_LOGGED_ON;
 	}
-	if (event != CHANNEL_REFUSED && request->purpose != PURPOSE_NEGOTIATE && !request->channel)
-		client->session.session_id = message->header.session_id;
+	if (request->purpose != PURPOSE_NEGOTIATE && channel->makes_session && event != CHANNEL_REFUSED)
+		channel->setup_session = message->header.session_id;
+	if (event == CHANNEL_LOGGED_ON && channel->makes_session)
+		client->session.session_id = channel->setup_session;
 	client_channel_step(client, request->channel, event);
 }

@@ -52,7 +52,7 @@ static struct client_layout layout_of(const struct smb_client_limits *limits)
 	layout.channels = reserve(&at, limits->channels, sizeof(struct client_channel));
 	layout.requests = reserve(&at, limits->requests, sizeof(struct smb_request));
 	layout.buckets = reserve(&at, smb_requests_buckets(limits->requests), sizeof(uint32_t));
-	layout.ops = reserve(&at, limits->ops, sizeof(struct client_op));
+	layout.ops = reserve(&at, (size_t)limits->ops + 1, sizeof(struct client_op));
 	layout.files = reserve(&at, limits->files, sizeof(struct client_file));
 	layout.runs = reserve(&at, (size_t)limits->files * limits->page_runs, sizeof(struct smb_page_run));
 	layout.outputs = reserve(&at, limits->outputs, sizeof(struct client_output));
@@ -108,7 +108,9 @@ struct smb_client *smb_client_init(void *block, const struct smb_client_limits *
 	client->copy_is_free = config->copy_is_free;
 	client->mount_op = client->command_op = NONE;
 	client->command_wake_ns = NEVER;
-	client->runnable = client->for_room = (struct client_list){ NONE, NONE };
+	client->runnable = client->for_room = client->for_session = (struct client_list){ NONE, NONE };
+	client->lost_head = client->lost_tail = NONE;
+	client->lost_give_up_ns = client->work_retry_ns = NEVER;
 	client->wake_ns = NEVER;
 	client->requery_ns = NEVER;
 	smb_requests_init(&client->requests, client_request_arrays(client), limits->requests);
@@ -118,6 +120,7 @@ struct smb_client *smb_client_init(void *block, const struct smb_client_limits *
 		smb_credits_start(&channel->credits, 0);
 		channel->waiters = (struct client_list){ NONE, NONE };
 		channel->next_echo_ns = NEVER;
+		channel->retry_ns = NEVER;
 	}
 	return client;
 }
@@ -187,6 +190,7 @@ static void begin_open(struct smb_client *client, struct client_op *op, uint32_t
 	client->leases++;
 	for (uint32_t n = 0; n < 4; n++)
 		file->lease_key[12 + n] ^= (uint8_t)(client->leases >> (8 * n));
+	memcpy(file->name, op->name, sizeof(file->name));
 	op->file = i;
 }
 
@@ -210,6 +214,7 @@ uint32_t smb_client_submit(struct smb_client *client, const struct smb_op *op, u
 		.offset = op->offset,
 		.length = op->length,
 		.random_hint = op->random_hint,
+		.session_count = client->session.count,
 	};
 	if (op->kind == SMB_OP_OPEN) {
 		snprintf(slot->name, sizeof(slot->name), "%s", op->name);
@@ -235,14 +240,16 @@ uint32_t smb_client_submit(struct smb_client *client, const struct smb_op *op, u
 void smb_client_channel(struct smb_client *client, uint32_t channel, enum smb_channel_event event, uint64_t now_ns)
 {
 	static const enum channel_event events[] = {
-		[SMB_CHANNEL_CONNECTED] = CHANNEL_UP,
 		[SMB_CHANNEL_FAILED] = CHANNEL_LOST,
 		[SMB_CHANNEL_CLOSED] = CHANNEL_LOST,
 	};
 
 	assert(channel < client->limits.channels);
 	client->now_ns = now_ns;
-	client_channel_step(client, channel, events[event]);
+	if (event == SMB_CHANNEL_CONNECTED)
+		client_reconnect_connected(client, channel);
+	else
+		client_channel_step(client, channel, events[event]);
 }
 
 void smb_client_copied(struct smb_client *client, uint32_t op, uint64_t now_ns)
@@ -298,6 +305,7 @@ void smb_client_next(struct smb_client *client, struct smb_client_output *output
 		break;
 	case SMB_CLIENT_OPEN_CHANNEL:
 		output->interface = next->interface;
+		output->server_index = client_channel_at(client, next->channel)->server_index;
 		break;
 	case SMB_CLIENT_COPY:
 		output->data = next->data;
@@ -330,6 +338,7 @@ void smb_client_look(const struct smb_client *client, struct smb_client_info *in
 		.wsize = session->wsize,
 		.max_read = session->max_read,
 		.ra_pages = session->ra_pages,
+		.reconnects = client->reconnects,
 	};
 	for (uint32_t i = 0; i < client->limits.channels; i++) {
 		const struct client_channel *channel = client_channel_at(client, i);

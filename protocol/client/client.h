@@ -10,6 +10,12 @@
  * operations, the time to be called again. Nothing happens inside unless the host calls; nothing is allocated,
  * read from a clock or drawn at random. Copying the block is a snapshot (indices, not pointers, inside).
  *
+ * Once mounted, a channel that goes down comes back by itself: OPEN_CHANNEL at once, then every 3 s until the host
+ * answers SMB_CHANNEL_CONNECTED. Meanwhile its requests go to another channel; with the last one the session is lost, and
+ * operations wait for the next: for ever on hard mounts, 10 s for a TCP connection on soft ones (SMB_OP_DISCONNECTED
+ * then). Files are opened again by themselves. PDUs of an old connection must not be given to smb_client_receive
+ * once the new one is up.
+ *
  * Order of work for a host: call one input function, then smb_client_next() until SMB_CLIENT_IDLE.
  */
 
@@ -135,6 +141,8 @@ struct smb_client_output {
 	enum smb_client_output_kind kind;
 	uint32_t channel;
 	uint32_t interface; /* index in the server's interface list; 0 for the first channel */
+	uint32_t server_index; /* OPEN_CHANNEL: IfIndex of that interface (MS-SMB2 2.2.32.5); 0: the address that was
+				* mounted, as the first channel's always is */
 	uint32_t op;
 	struct smb_pdu pdu; /* bytes are in the buffer given to smb_client_next */
 	struct smb_slice data;
@@ -177,6 +185,7 @@ struct smb_client_info {
 	uint32_t wsize;
 	uint32_t max_read;
 	uint32_t ra_pages;
+	uint32_t reconnects; /* channels that came back since the mount */
 };
 
 void smb_client_look(const struct smb_client *client, struct smb_client_info *info);

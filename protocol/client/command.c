@@ -30,6 +30,7 @@ void client_commands_start(struct smb_client *client)
 	struct smb_ops *ops = client_commands(client);
 
 	client->command_wake_ns = NEVER;
+	client->command_session = session->count;
 	if (!ops)
 		return;
 	for (uint32_t i = 0; i < sizeof(config.lease_seed); i++)
@@ -38,11 +39,30 @@ void client_commands_start(struct smb_client *client)
 	assert(ops);
 }
 
+/** What protocol/ops knows, handles above all, is of a session that was lost: nothing of it may be sent (C22). */
+static bool is_stale(const struct smb_client *client)
+{
+	return client->command_session != client->session.count;
+}
+
+static bool has_background(const struct smb_client *client)
+{
+	for (uint32_t i = 0; i < client->limits.ops; i++) {
+		const struct client_op *op = client_op_at(client, i);
+
+		if (op->kind == SMB_OP_COMMAND && op->wait != OP_FREE && is_background(op))
+			return true;
+	}
+	return false;
+}
+
 bool client_command_begin(struct smb_client *client, uint32_t i, const struct smb_ops_command *command)
 {
 	struct smb_ops *ops = client_commands(client);
 
-	if (!ops || client->command_op != NONE || !smb_ops_begin(ops, command, client->now_ns))
+	if (ops && is_stale(client) && client->command_op == NONE && !has_background(client))
+		client_commands_start(client); /* with the handles every cached name goes */
+	if (!ops || is_stale(client) || client->command_op != NONE || !smb_ops_begin(ops, command, client->now_ns))
 		return false;
 	client_op_at(client, i)->lane = SMB_OPS_LANE_COMMAND;
 	client_op_at(client, i)->wait = OP_COMMAND;
@@ -228,10 +248,15 @@ void client_command_run(struct smb_client *client, struct client_op *op)
 	struct smb_ops_member_info info;
 	struct smb2_message message;
 
-	if (op->channel == NONE && !op->stalled)
-		op->channel = client_pick_channel(client);
-	if (op->channel == NONE || op->stalled) {
+	if (op->stalled || op->gave_up || is_stale(client)) {
+		op->gave_up = false;
 		chain_lost(client, op);
+		return;
+	}
+	if (op->channel == NONE)
+		op->channel = client_pick_channel(client);
+	if (op->channel == NONE) {
+		client_wait_session(client, op);
 		return;
 	}
 	smb_ops_member(client_commands(client), op->lane, 0, &message, &scratch, &info);

@@ -111,6 +111,12 @@ static void put_channel(struct encoder *encoder, const struct client_channel *ch
 	if (channel->state == CHANNEL_UNUSED)
 		return;
 	put32(encoder, channel->interface);
+	put32(encoder, channel->server_index);
+	put64(encoder, channel->setup_session);
+	put8(encoder, channel->makes_session);
+	put8(encoder, channel->was_ready);
+	put8(encoder, channel->is_given_up);
+	put_time(encoder, channel->retry_ns);
 	put_credits(encoder, &channel->credits);
 	put8(encoder, channel->window.next > 0);
 	put_list(encoder, channel->waiters);
@@ -166,6 +172,10 @@ static void put_flow(struct encoder *encoder, const struct client_op *op)
 	put8(encoder, op->stalled);
 	put8(encoder, op->failed);
 	put8(encoder, op->lost);
+	put8(encoder, op->work);
+	put8(encoder, op->session_count != encoder->client->session.count);
+	put_time(encoder, op->wait == OP_SESSION ? op->give_up_ns : NEVER);
+	put8(encoder, op->gave_up);
 	if (op->wait == OP_CREDITS || op->headers_taken || op->io_taken) {
 		put8(encoder, op->need);
 		put32(encoder, op->need_headers);
@@ -256,6 +266,11 @@ static void put_file(struct encoder *encoder, uint32_t i)
 	put64(encoder, file->id.persistent);
 	put64(encoder, file->id.volatile_id);
 	put64(encoder, file->bytes);
+	put8(encoder, file->is_invalid);
+	put8(encoder, file->reopen_wanted);
+	put64(encoder, file->failed_start);
+	put64(encoder, file->failed_end);
+	put_bytes(encoder, file->name, strlen(file->name) + 1);
 	put_bytes(encoder, file->lease_key, sizeof(file->lease_key));
 	put32(encoder, file->lease_state);
 	put8(encoder, file->oplock_level);
@@ -286,6 +301,9 @@ static void put_session(struct encoder *encoder, const struct client_session *se
 	put32(encoder, session->max_read);
 	put32(encoder, session->max_write);
 	put8(encoder, session->mounted);
+	put64(encoder, session->previous_id);
+	put8(encoder, session->trees_lost);
+	put32(encoder, session->channel_sequence);
 	put8(encoder, session->low_resources);
 	put32(encoder, session->interface_count);
 	for (uint32_t i = 0; i < session->interface_count; i++) {
@@ -326,10 +344,15 @@ size_t smb_client_encode(const struct smb_client *client, uint8_t *buffer, size_
 	put8(&encoder, client->timers_changed);
 	put_list(&encoder, client->runnable);
 	put_list(&encoder, client->for_room);
+	put_list(&encoder, client->for_session);
+	put32(&encoder, rank_of(client, client->lost_head));
+	put_time(&encoder, client->lost_head == NONE ? NEVER : client->lost_give_up_ns);
+	put_time(&encoder, client->work_retry_ns);
+	put8(&encoder, client->reconnect_due);
 	for (uint32_t i = 0; i < client->limits.channels; i++)
 		put_channel(&encoder, client_channel_at(client, i));
 	put_requests(&encoder);
-	for (uint32_t i = 0; i < client->limits.ops; i++)
+	for (uint32_t i = 0; i < client_op_slots(client); i++)
 		put_op(&encoder, client_op_at(client, i));
 	for (uint32_t i = 0; i < client->limits.files; i++)
 		put_file(&encoder, i);

@@ -113,6 +113,12 @@ uint32_t client_next_interface(struct smb_client *client)
 	return best;
 }
 
+void client_channel_goes_to(struct smb_client *client, uint32_t i, uint32_t interface)
+{
+	client_channel_at(client, i)->interface = interface;
+	client_channel_at(client, i)->server_index = client->session.interfaces[interface].info.index;
+}
+
 /* ------------------------------------------------------------------------------------------ while mounted (6.0+) */
 
 void client_requery_start(struct smb_client *client)
@@ -121,6 +127,14 @@ void client_requery_start(struct smb_client *client)
 		return;
 	client->requery_ns = client->now_ns + REQUERY_INTERVAL_NS;
 	client->timers_changed = true;
+}
+
+void client_requery_now(struct smb_client *client)
+{
+	if (client->requery_ns == NEVER)
+		return;
+	client->requery_ns = client->now_ns;
+	client_requery_timer(client);
 }
 
 void client_requery_timer(struct smb_client *client)
@@ -168,6 +182,7 @@ static void follow_interface(struct smb_client *client, uint32_t i, const struct
 	if (now == NONE)
 		return;
 	channel->interface = now;
+	channel->server_index = i ? client->session.interfaces[now].info.index : 0;
 	client->session.interfaces[now].channels++;
 	client->session.interfaces[now].round++;
 }
@@ -197,7 +212,7 @@ void client_requery_answer(struct smb_client *client, const struct smb2_message 
 
 		if (interface == NONE)
 			continue;
-		client_channel_at(client, i)->interface = interface;
+		client_channel_goes_to(client, i, interface);
 		client_channel_step(client, i, CHANNEL_OPEN);
 	}
 }

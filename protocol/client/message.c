@@ -59,6 +59,8 @@ static const struct purpose_info infos[PURPOSES] = {
 	[PURPOSE_READ_PAGE] = { SMB2_READ, SMB_CREDIT_ORDINARY, false },
 	[PURPOSE_READ_DIRECT] = { SMB2_READ, SMB_CREDIT_ORDINARY, false },
 	[PURPOSE_REQUERY] = { SMB2_IOCTL, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_REOPEN_DURABLE] = { SMB2_CREATE, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_REOPEN] = { SMB2_CREATE, SMB_CREDIT_ORDINARY, false },
 	[PURPOSE_ECHO] = { SMB2_ECHO, SMB_CREDIT_ECHO, true },
 	[PURPOSE_LEASE_BREAK] = { SMB2_OPLOCK_BREAK, SMB_CREDIT_BREAK, false },
 	[PURPOSE_OPLOCK_BREAK] = { SMB2_OPLOCK_BREAK, SMB_CREDIT_BREAK, false },
@@ -80,6 +82,7 @@ struct scratch {
 	uint8_t ciphers[SMB2_ALGORITHMS_SIZE(SMB2_ALGORITHMS_MAX)];
 	uint8_t lease[SMB2_LEASE_V2_SIZE];
 	struct smb_ops_scratch command;
+	uint8_t durable[DURABLE_SIZE];
 };
 
 struct build {
@@ -99,6 +102,12 @@ static void put32(uint8_t *p, uint32_t value)
 {
 	put16(p, value);
 	put16(p + 2, value >> 16);
+}
+
+static void put64(uint8_t *p, uint64_t value)
+{
+	put32(p, (uint32_t)value);
+	put32(p + 4, (uint32_t)(value >> 32));
 }
 
 /** A name of the host's, checked when it came in. */
@@ -161,6 +170,7 @@ static void build_negotiate(const struct build *build)
 /** Tokens are opaque here: the frame of an NTLMSSP message of the size that a guest logon has, without secrets. */
 static void build_session_setup(const struct build *build)
 {
+	const struct client_channel *channel = client_channel_at(build->client, build->request->channel);
 	bool first = build->request->purpose == PURPOSE_SESSION_FIRST;
 	uint8_t *token = build->scratch->token;
 	uint32_t fixed = first ? 40 : 88;
@@ -182,7 +192,8 @@ static void build_session_setup(const struct build *build)
 	}
 	build->message->kind = SMB2_BODY_SESSION_SETUP_REQ;
 	build->message->body.session_setup_req = (struct smb2_session_setup_req){
-		.flags = build->request->channel ? SMB2_SESSION_FLAG_BINDING : 0,
+		.flags = channel->makes_session ? 0 : SMB2_SESSION_FLAG_BINDING,
+		.previous_session_id = channel->makes_session ? build->client->session.previous_id : 0,
 		.security_mode = SECURITY_MODE_SIGNING_ENABLED,
 		.capabilities = SMB2_GLOBAL_CAP_DFS,
 		.token = { token, fixed + response },
@@ -288,7 +299,7 @@ static void build_look(const struct build *build)
 {
 	struct smb2_create_req *req = begin_create(build, ACCESS_READ_ATTRIBUTES);
 
-	if (op_of(build)->kind == SMB_OP_OPEN)
+	if (op_of(build)->kind == SMB_OP_OPEN || op_of(build)->work == WORK_REOPEN)
 		req->name = path_of(build);
 	req->contexts[req->context_count++] = smb2_query_context("QFid");
 }
@@ -296,8 +307,9 @@ static void build_look(const struct build *build)
 /** open(2) for reading: a lease (oplock with 2.0.2), a durable handle and the number on disk (SMB2_open). */
 static void build_open(const struct build *build)
 {
-	static const uint8_t durable[DURABLE_SIZE];
 	const struct smb_client *client = build->client;
+	const struct client_file *file = client_file_at(client, build->request->file);
+	bool durable = build->request->purpose == PURPOSE_REOPEN_DURABLE;
 	struct smb2_create_req *req = begin_create(build, ACCESS_GENERIC_READ | ACCESS_READ_ATTRIBUTES);
 	struct smb2_lease lease = {
 		.is_v2 = client->session.dialect >= SMB2_DIALECT_300,
@@ -308,12 +320,18 @@ static void build_open(const struct build *build)
 	req->create_options = OPTION_NON_DIRECTORY;
 	req->oplock_level = OPLOCK_BATCH;
 	if (client->session.capabilities & SMB2_GLOBAL_CAP_LEASING && client->session.dialect >= SMB2_DIALECT_210) {
-		memcpy(lease.key, client_file_at(client, build->request->file)->lease_key, sizeof(lease.key));
+		memcpy(lease.key, file->lease_key, sizeof(lease.key));
 		req->oplock_level = SMB2_OPLOCK_LEVEL_LEASE;
 		req->contexts[req->context_count++] = smb2_lease_context(&lease, build->scratch->lease);
 	}
-	req->contexts[req->context_count] = smb2_query_context("DHnQ");
-	req->contexts[req->context_count++].data = (struct smb_blob){ durable, sizeof(durable) };
+	/* MS-SMB2 2.2.13.2.3 and 2.2.13.2.4: nothing, or the handle to have back. */
+	memset(build->scratch->durable, 0, DURABLE_SIZE);
+	if (durable) {
+		put64(build->scratch->durable, file->id.persistent);
+		put64(build->scratch->durable + 8, file->id.volatile_id);
+	}
+	req->contexts[req->context_count] = smb2_query_context(durable ? "DHnC" : "DHnQ");
+	req->contexts[req->context_count++].data = (struct smb_blob){ build->scratch->durable, DURABLE_SIZE };
 	req->contexts[req->context_count++] = smb2_query_context("QFid");
 }
 
@@ -439,6 +457,8 @@ static void (*const builders[PURPOSES])(const struct build *build) = {
 	[PURPOSE_READ_PAGE] = build_read,
 	[PURPOSE_READ_DIRECT] = build_read,
 	[PURPOSE_REQUERY] = build_interfaces,
+	[PURPOSE_REOPEN_DURABLE] = build_open,
+	[PURPOSE_REOPEN] = build_open,
 	[PURPOSE_ECHO] = build_empty,
 	[PURPOSE_LEASE_BREAK] = build_lease_break,
 	[PURPOSE_OPLOCK_BREAK] = build_oplock_break,
@@ -467,9 +487,12 @@ static uint32_t tree_of(const struct smb_client *client, uint8_t purpose)
 static void build_message(const struct build *build, bool related)
 {
 	const struct smb_request *request = build->request;
+	const struct client_session *session = &build->client->session;
+	const struct client_channel *channel = client_channel_at(build->client, request->channel);
 	bool in_session = request->purpose != PURPOSE_NEGOTIATE && request->purpose != PURPOSE_ECHO;
-	bool binding = request->channel &&
-		       (request->purpose == PURPOSE_SESSION_FIRST || request->purpose == PURPOSE_SESSION_FINAL);
+	bool setup = request->purpose == PURPOSE_SESSION_FIRST || request->purpose == PURPOSE_SESSION_FINAL;
+	bool binding = setup && !channel->makes_session;
+	uint64_t session_id = setup ? channel->setup_session : session->session_id;
 
 	build->message->header = (struct smb2_header){
 		.credit_charge = request->charge,
@@ -479,7 +502,8 @@ static void build_message(const struct build *build, bool related)
 		.message_id = request->message_id,
 		.process_id = PROCESS_ID,
 		.tree_id = tree_of(build->client, request->purpose),
-		.session_id = in_session ? build->client->session.session_id : 0,
+		.channel_sequence = session->dialect >= SMB2_DIALECT_300 ? session->channel_sequence : 0,
+		.session_id = in_session ? session_id : 0,
 	};
 	if (request->purpose == PURPOSE_COMMAND)
 		client_command_message(build->client, request, build->message, &build->scratch->command);

@@ -18,6 +18,8 @@ static struct smb_read_view view_of(const struct smb_client *client, const struc
 		.window_allowed = session->ra_pages && smb_readpages_allowed(&client->policy, session->max_buf,
 									     session->max_read, client->page_bytes),
 		.random_hint = file->random_hint,
+		.failed_start = file->failed_start / client->page_bytes,
+		.failed_end = file->failed_end / client->page_bytes,
 	};
 }
 
@@ -53,12 +55,23 @@ static bool window_is_open(const struct op_window *window)
 	return window->start < window->end;
 }
 
-/** The rest of the window is not read; the reader will find its pages missing. */
-static void window_abandon(struct smb_client *client, struct client_op *op)
+/** The rest of the window is not read, readahead forgets it (mm/readahead.c, read_pages); the reader will find its
+ *  pages missing. */
+static void window_cut(struct smb_client *client, struct client_op *op)
 {
+	uint64_t left = op->window.end - op->window.start;
+
 	client_return_credits(client, op);
 	op->channel = NONE;
+	smb_readahead_cut(&client_file_at(client, op->file)->ra, op->window.start / client->page_bytes,
+			  (uint32_t)(left / client->page_bytes) + (left % client->page_bytes != 0));
 	op->window.start = op->window.end;
+}
+
+/** The same, because it could not be read. */
+static void window_abandon(struct smb_client *client, struct client_op *op)
+{
+	window_cut(client, op);
 	if (!op->window.issued)
 		smb_reader_window_failed(&op->reader);
 }
@@ -83,14 +96,19 @@ static bool window_is_braked(const struct smb_client *client, const struct clien
 	const struct op_window *window = &op->window;
 	uint64_t left = window->end - window->start;
 	uint32_t wanted = left < client->session.rsize ? (uint32_t)left : client->session.rsize;
+	bool reader_needs_it = window->start < op->reader.end;
 	int32_t usable;
 
-	if (client->policy.readahead_pause == SMB_RA_PAUSE_ONE_RSIZE && client->session.low_resources && window->issued)
-		return true;
+	if (client->policy.readahead_pause == SMB_RA_PAUSE_ONE_RSIZE && !op->io_taken &&
+	    (client->session.low_resources || client_is_reconnecting(client))) {
+		/* At most one READ of rsize, and none ahead of the reader beside another. */
+		if (window->issued || (!reader_needs_it && client_file_at(client, op->file)->reads))
+			return true;
+	}
 	if (client->policy.readahead_credit_brake != SMB_RA_BRAKE_SHORTEN || op->io_taken)
 		return false;
-	if (window->start < op->reader.end || !client_has_multi_credit(client))
-		return false; /* the reader needs it: wait */
+	if (reader_needs_it || !client_has_multi_credit(client))
+		return false; /* it waits for credits like any other */
 	usable = client_channel_at(client, op->channel)->credits.ordinary - client->policy.credits_io_reserve;
 	return usable < smb2_credit_charge(0, wanted);
 }
@@ -129,8 +147,7 @@ static void window_send(struct smb_client *client, struct client_op *op, uint32_
 	request->file = op->file;
 	request->offset = window->start;
 	request->length = bytes;
-	file->reads++;
-	client->read_bytes_in_flight += bytes;
+	client_read_started(client, request);
 	if (window->mark != UINT64_MAX && window->mark * client->page_bytes >= window->start &&
 	    window->mark * client->page_bytes < window->start + bytes)
 		smb_page_cache_mark(&file->cache, window->mark);
@@ -149,6 +166,7 @@ static void read_end(struct smb_client *client, struct client_op *op, enum smb_o
 {
 	client_return_credits(client, op);
 	op->stalled = false;
+	op->gave_up = false;
 	/* What was read before the trouble is delivered, as read(2) does it. */
 	if (op->bytes && verdict == SMB_OP_FAILED)
 		client_op_end(client, op, SMB_OP_OK, STATUS_SUCCESS);
@@ -169,14 +187,10 @@ static void window_run(struct smb_client *client, struct client_op *op)
 			return;
 		}
 	}
-	if (op->channel == NONE)
-		op->channel = client_pick_channel(client);
-	if (op->channel == NONE) {
-		read_end(client, op, SMB_OP_DISCONNECTED, STATUS_SUCCESS);
+	if (!client_need_channel(client, op))
 		return;
-	}
 	if (window_is_braked(client, op)) {
-		window_abandon(client, op);
+		window_cut(client, op);
 		return;
 	}
 	if (!client_take_io(client, op, client->session.rsize))
@@ -263,10 +277,13 @@ static void reader_run(struct smb_client *client, struct client_op *op, struct s
 
 void client_read_run(struct smb_client *client, struct client_op *op)
 {
-	struct smb_read_view view = view_of(client, op);
+	struct smb_read_view view;
 
 	while (op->wait == OP_RUNNABLE && client_has_output_room(client)) {
-		if (op->stalled) {
+		if (op->gave_up) {
+			client_transfer_abandon(client, op);
+			read_end(client, op, op->verdict, op->status);
+		} else if (op->stalled) {
 			client_transfer_abandon(client, op);
 			read_end(client, op, SMB_OP_STALLED, STATUS_SUCCESS);
 		} else if (client->mount.cache == SMB_CACHE_NONE) {
@@ -276,6 +293,7 @@ void client_read_run(struct smb_client *client, struct client_op *op)
 		} else if (op->transfer.position < op->transfer.end || op->transfer.head != NONE) {
 			client_page_run(client, op);
 		} else {
+			view = view_of(client, op);
 			reader_run(client, op, &view);
 		}
 	}
@@ -299,6 +317,12 @@ bool client_read_data(const struct smb_request *request, const struct smb2_messa
 	return true;
 }
 
+void client_read_started(struct smb_client *client, const struct smb_request *request)
+{
+	client_file_at(client, request->file)->reads++;
+	client->read_bytes_in_flight += request->length;
+}
+
 void client_read_ended(struct smb_client *client, const struct smb_request *request, const struct smb2_message *message)
 {
 	client_file_at(client, request->file)->reads--;
@@ -308,7 +332,7 @@ void client_read_ended(struct smb_client *client, const struct smb_request *requ
 
 static void window_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message)
 {
-	const struct smb_request *request = client_request_at(client, slot);
+	struct smb_request *request = client_request_at(client, slot);
 	struct client_file *file = client_file_at(client, request->file);
 	struct smb_page_run *runs = client_runs_of(client, request->file);
 	struct client_list waiters = { request->waiters_head, request->waiters_tail };
@@ -319,16 +343,33 @@ static void window_answer(struct smb_client *client, uint32_t slot, const struct
 
 	client_read_data(request, message, &data);
 	client_read_ended(client, request, message);
+	if (!message && client_lost_keep(client, slot))
+		return;
 	if (message && message->header.status == STATUS_END_OF_FILE && request->offset < file->bytes)
 		file->bytes = request->offset;
 	/* A page that a short answer fills in part is good at the end of the file only (C27). */
 	if (request->offset + data.length < file->bytes)
 		data.length -= data.length % page_bytes;
 	pages = ((uint64_t)data.length + page_bytes - 1) / page_bytes;
-	if (data.length < request->length)
+	if (data.length < request->length) {
 		smb_page_cache_failed(&file->cache, runs, slot, first + pages);
+		client_pages_failed(client, file, request->offset + data.length, request->offset + request->length);
+	}
 	if (data.length)
 		smb_page_cache_filled(&file->cache, runs, slot, data);
+	client_wake_list(client, &waiters);
+	client_request_release(client, slot);
+}
+
+void client_window_failed(struct smb_client *client, uint32_t slot)
+{
+	const struct smb_request *request = client_request_at(client, slot);
+	struct client_file *file = client_file_at(client, request->file);
+	struct client_list waiters = { request->waiters_head, request->waiters_tail };
+
+	smb_page_cache_failed(&file->cache, client_runs_of(client, request->file), slot,
+			      request->offset / client->page_bytes);
+	client_pages_failed(client, file, request->offset, request->offset + request->length);
 	client_wake_list(client, &waiters);
 	client_request_release(client, slot);
 }

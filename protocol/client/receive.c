@@ -48,6 +48,14 @@ static void grant(struct smb_client *client, uint32_t channel, const struct smb2
 	client_credits_came(client, channel);
 }
 
+/** The server knows the session no more (cifs 6.1, smb2_is_session_expired). */
+static bool session_has_ended(const struct smb_client *client, const struct smb_request *request, uint32_t status)
+{
+	return (status == STATUS_NETWORK_SESSION_EXPIRED || status == STATUS_USER_SESSION_DELETED) &&
+	       client->session.mounted && client->mount_op == NONE && request->purpose != PURPOSE_SESSION_FIRST &&
+	       request->purpose != PURPOSE_SESSION_FINAL;
+}
+
 static enum smb_receive_verdict receive_member(struct smb_client *client, uint32_t index,
 					       const struct smb2_message *message)
 {
@@ -71,6 +79,11 @@ static enum smb_receive_verdict receive_member(struct smb_client *client, uint32
 	request = client_request_at(client, slot);
 	if (header->status == STATUS_PENDING) {
 		request->async_id = header->async_id;
+		grant(client, index, header);
+		return SMB_RECEIVE_OK;
+	}
+	if (session_has_ended(client, request, header->status)) {
+		client_reconnect_all(client); /* it stays on the wire's list and goes down with the channel */
 		grant(client, index, header);
 		return SMB_RECEIVE_OK;
 	}

@@ -73,6 +73,10 @@ void client_op_end(struct smb_client *client, struct client_op *op, enum smb_op_
 	assert(op->wait == OP_RUNNABLE || op->wait == OP_REPLY);
 	assert(!op->outstanding);
 	client_return_credits(client, op);
+	if (op->work != WORK_NONE) {
+		client_worker_ended(client, verdict, status);
+		return;
+	}
 	if (op->kind == SMB_OP_READ && --client_file_at(client, op->file)->users == 0)
 		client_wake_list(client, &client->for_room); /* a CLOSE may wait for that */
 	if (client->mount_op == client_op_index(client, op))
@@ -103,11 +107,16 @@ void client_pump(struct smb_client *client)
 {
 	if (client->breaks_pending)
 		client_breaks_send(client);
-	client_commands_pump(client);
-	while (client->runnable.head != NONE && client_has_output_room(client)) {
-		run_one(client);
+	do {
+		if (client->reconnect_due)
+			client_reconnect_run(client);
+		client_lost_run(client);
 		client_commands_pump(client);
-	}
+		while (client->runnable.head != NONE && client_has_output_room(client)) {
+			run_one(client);
+			client_commands_pump(client);
+		}
+	} while (client->reconnect_due && client_has_output_room(client));
 	if (client->timers_changed && client_has_output_room(client)) {
 		uint64_t when = client_next_timer(client);
 

@@ -25,10 +25,11 @@ enum script_action {
 #define WHEN_REFERRAL_LATE 0x20u
 #define WHEN_FILE_NUMBER_ASKED 0x40u /* before QFid brought it with CREATE (5.4, facts A11) */
 #define WHEN_IPC 0x80u /* IPC$ could be connected */
+#define WHEN_INVALID 0x100u /* the file has no handle yet */
 
 struct script_step {
 	enum script_action action;
-	uint8_t when;
+	uint16_t when;
 	uint8_t count;
 	uint8_t purposes[3];
 };
@@ -101,10 +102,28 @@ static const struct script_step close_script[] = {
 	{ .action = DO_END },
 };
 
+/* A new session's trees, in the order in which the reconnect worker of cifs 6.1 collects them. */
+static const struct script_step trees_script[] = {
+	SEND(0, PURPOSE_TREE_SHARE), SEND(WHEN_NOT_SIGNED_NEGOTIATE, PURPOSE_VALIDATE_SHARE),
+	SEND(0, PURPOSE_TREE_IPC),   SEND(WHEN_NOT_SIGNED_NEGOTIATE | WHEN_IPC, PURPOSE_VALIDATE_IPC),
+	{ .action = DO_END },
+};
+
+/* cifs 6.1, cifs_reopen_file: the durable handle, else a new open; then the attributes are looked at again. */
+static const struct script_step reopen_script[] = {
+	SEND(0, PURPOSE_REOPEN_DURABLE),
+	SEND(WHEN_INVALID, PURPOSE_REOPEN),
+	STAT_AS_CHAIN,
+	STAT_AS_SINGLES,
+	{ .action = DO_END },
+};
+
 #define SCRIPT_FAILED_MOUNT 0x100u /* in client_op.step: the other script of MOUNT */
 
 static const struct script_step *step_of(const struct client_op *op)
 {
+	if (op->work != WORK_NONE)
+		return op->work == WORK_TREES ? &trees_script[op->step] : &reopen_script[op->step];
 	switch (op->kind) {
 	case SMB_OP_MOUNT:
 		if (op->step & SCRIPT_FAILED_MOUNT)
@@ -124,12 +143,12 @@ static const struct script_step *step_of(const struct client_op *op)
 	return NULL;
 }
 
-static bool is_wanted(const struct smb_client *client, const struct script_step *step)
+static bool is_wanted(const struct smb_client *client, const struct client_op *op, const struct script_step *step)
 {
 	const struct client_session *session = &client->session;
 	enum smb_compounding compounding = client->policy.compounding;
 	bool referral_first = compounding >= SMB_COMPOUND_6_12;
-	uint8_t holds = 0;
+	uint16_t holds = 0;
 
 	if (session->dialect >= SMB2_DIALECT_300)
 		holds |= WHEN_3X;
@@ -141,12 +160,19 @@ static bool is_wanted(const struct smb_client *client, const struct script_step 
 		holds |= WHEN_FILE_NUMBER_ASKED;
 	if (session->tree_ipc)
 		holds |= WHEN_IPC;
+	if (op->file != NONE && client_file_at(client, op->file)->is_invalid)
+		holds |= WHEN_INVALID;
 	return (step->when & holds) == step->when;
 }
 
 /** The operation cannot go on. A mount first closes what it opened. */
 static void script_fail(struct smb_client *client, struct client_op *op, enum smb_op_verdict verdict, uint32_t status)
 {
+	op->gave_up = false;
+	if (op->work != WORK_NONE) {
+		client_op_end(client, op, verdict, status);
+		return;
+	}
 	if (op->kind == SMB_OP_OPEN && op->file != NONE)
 		client_file_at(client, op->file)->state = FILE_FREE;
 	if (op->kind == SMB_OP_CLOSE)
@@ -174,21 +200,33 @@ static bool script_channel(struct smb_client *client, struct client_op *op, enum
 		return true;
 	if (fixed && client_channel_at(client, 0)->state == CHANNEL_READY)
 		op->channel = 0;
+	else if (op->work != WORK_NONE)
+		op->channel = client_pick_any_channel(client);
 	else
 		op->channel = client_pick_channel(client);
-	if (op->channel == NONE)
+	if (op->channel != NONE)
+		return true;
+	if (op->work == WORK_NONE && client->session.mounted && client->mount_op == NONE)
+		client_wait_session(client, op);
+	else
 		script_fail(client, op, SMB_OP_DISCONNECTED, STATUS_SUCCESS);
-	return op->channel != NONE;
+	return false;
 }
 
 static void script_send(struct smb_client *client, struct client_op *op, const struct script_step *step)
 {
 	uint32_t first = NONE;
 	uint32_t i = client_op_index(client, op);
+	uint32_t reserve = op->work == WORK_NONE ? CLIENT_REQUEST_RESERVE : 0;
+	bool full = client->requests.taken + step->count + reserve > client->requests.size;
 
+	if (full && op->work == WORK_REOPEN && step->count > 1) {
+		op->step++; /* whoever has the slots waits for this file: do without the look at it */
+		return;
+	}
 	if (!script_channel(client, op, step->purposes[0]) || !client_take_headers(client, op, step->count))
 		return;
-	if (client->requests.taken + step->count + CLIENT_REQUEST_RESERVE > client->requests.size) {
+	if (full) {
 		op->wait = OP_ROOM; /* keeps its credits: a slot comes free with the next answer */
 		client_list_append(client, &client->for_room, i);
 		return;
@@ -250,7 +288,7 @@ static void script_channels(struct smb_client *client, struct client_op *op)
 			return;
 		}
 		op->tries++;
-		client_channel_at(client, i)->interface = interface;
+		client_channel_goes_to(client, i, interface);
 		client_channel_step(client, i, CHANNEL_OPEN);
 	}
 	if (i < wanted)
@@ -267,16 +305,33 @@ void client_unmount_shut(struct smb_client *client, struct client_op *op)
 	client_op_wake(client, op);
 }
 
+/** Is the reconnect worker busy with this file (NONE: with anything)? */
+static bool worker_has(const struct smb_client *client, uint32_t file)
+{
+	const struct client_op *worker = client_worker(client);
+
+	return worker->wait != OP_FREE && (file == NONE || worker->file == file);
+}
+
 /** The next open file becomes the subject of a CLOSE, as if the application had closed it. */
 static void script_close_files(struct smb_client *client, struct client_op *op)
 {
 	static const struct script_step close = SEND(0, PURPOSE_CLOSE);
 
+	if (worker_has(client, NONE)) {
+		op->wait = OP_ROOM;
+		client_list_append(client, &client->for_room, client_op_index(client, op));
+		return;
+	}
 	for (uint32_t i = 0; i < client->limits.files; i++) {
 		struct client_file *file = client_file_at(client, i);
 
 		if (file->state != FILE_OPEN && file->state != FILE_CLOSING)
 			continue;
+		if (file->is_invalid) { /* its handle went with the session */
+			file->state = FILE_FREE;
+			continue;
+		}
 		if (file->reads) {
 			op->wait = OP_ROOM;
 			client_list_append(client, &client->for_room, client_op_index(client, op));
@@ -295,9 +350,16 @@ static void script_close_files(struct smb_client *client, struct client_op *op)
 static void script_wait_reads(struct smb_client *client, struct client_op *op)
 {
 	/* The last READ's reference goes with its answer, CLOSE is sent then (cifs 6.1, cifsFileInfo_put). */
-	const struct client_file *file = client_file_at(client, op->file);
+	struct client_file *file = client_file_at(client, op->file);
 
-	if (!file->reads && !file->users) {
+	client_lost_forget(client, op->file);
+	if (!file->reads && !file->users && file->is_invalid && !worker_has(client, op->file)) {
+		/* No CLOSE for a handle that is gone (cifs 6.1, _cifsFileInfo_put). */
+		file->state = FILE_FREE;
+		client_op_end(client, op, SMB_OP_OK, STATUS_SUCCESS);
+		return;
+	}
+	if (!file->reads && !file->users && !worker_has(client, op->file)) {
 		op->step++;
 		return;
 	}
@@ -316,6 +378,7 @@ static void script_shut(struct smb_client *client, struct client_op *op)
 	}
 	client->session = (struct client_session){ 0 };
 	client->requery_ns = NEVER;
+	client_reconnect_stop(client);
 	for (uint32_t i = 0; i < client->limits.files; i++) {
 		client_file_at(client, i)->state = FILE_FREE;
 		client_file_at(client, i)->break_pending = false;
@@ -326,10 +389,11 @@ static void script_shut(struct smb_client *client, struct client_op *op)
 
 static void script_end(struct smb_client *client, struct client_op *op)
 {
-	if (op->kind == SMB_OP_MOUNT) {
+	if (op->work == WORK_NONE && op->kind == SMB_OP_MOUNT) {
 		client->session.mounted = true;
 		client_commands_start(client);
 		client_requery_start(client);
+		client_reconnect_start(client);
 	}
 	if (op->kind == SMB_OP_OPEN)
 		op->bytes = client_file_at(client, op->file)->bytes;
@@ -363,16 +427,29 @@ static void script_step(struct smb_client *client, struct client_op *op, const s
 	}
 }
 
+/** Handles and trees that earlier steps brought are gone with their session. */
+static void restart_on_new_session(struct smb_client *client, struct client_op *op)
+{
+	if (op->session_count == client->session.count || op->kind == SMB_OP_MOUNT || op->kind == SMB_OP_UNMOUNT)
+		return;
+	op->session_count = client->session.count;
+	op->step = 0;
+}
+
 void client_script_run(struct smb_client *client, struct client_op *op)
 {
 	while (op->wait == OP_RUNNABLE && client_has_output_room(client)) {
-		const struct script_step *step = step_of(op);
+		const struct script_step *step;
 
-		if (op->stalled)
+		restart_on_new_session(client, op);
+		step = step_of(op);
+		if (op->gave_up)
+			script_fail(client, op, op->verdict, op->status);
+		else if (op->stalled)
 			script_fail(client, op, SMB_OP_STALLED, STATUS_SUCCESS);
 		else if (op->failed)
 			script_fail(client, op, SMB_OP_FAILED, op->status);
-		else if (is_wanted(client, step))
+		else if (is_wanted(client, op, step))
 			script_step(client, op, step);
 		else
 			op->step++;
@@ -389,9 +466,12 @@ static void open_answer(struct smb_client *client, struct client_op *op, const s
 	file->id = rsp->file_id;
 	file->bytes = rsp->end_of_file;
 	file->oplock_level = rsp->oplock_level;
+	file->is_invalid = false;
 	context = smb2_create_context_find(rsp->contexts, rsp->context_count, "RqLs");
 	if (context && smb2_lease_read(context, &lease) == SMB_WIRE_OK)
 		file->lease_state = lease.state;
+	if (op->work == WORK_REOPEN)
+		return; /* what is cached stays, and so does what readahead knows */
 	file->state = FILE_OPEN;
 	file->random_hint = op->random_hint;
 	smb_page_cache_init(&file->cache, client->page_bytes, client->limits.page_runs);
@@ -435,6 +515,8 @@ static bool note_answer(struct smb_client *client, struct client_op *op, enum cl
 		client_interfaces_answer(client, message);
 		return true;
 	case PURPOSE_OPEN:
+	case PURPOSE_REOPEN_DURABLE:
+	case PURPOSE_REOPEN:
 		if (message->kind != SMB2_BODY_CREATE_RSP)
 			return false;
 		open_answer(client, op, message);
@@ -445,14 +527,17 @@ static bool note_answer(struct smb_client *client, struct client_op *op, enum cl
 }
 
 /** May the operation go on when this request fails? What is only nice to know may. */
-static bool is_optional(enum client_purpose purpose)
+static bool is_optional(enum client_purpose purpose, uint32_t status)
 {
 	switch (purpose) {
 	case PURPOSE_TREE_SHARE:
 	case PURPOSE_ROOT_OPEN:
 	case PURPOSE_STAT_OPEN:
 	case PURPOSE_OPEN:
+	case PURPOSE_REOPEN:
 		return false;
+	case PURPOSE_REOPEN_DURABLE:
+		return status == STATUS_OBJECT_NAME_NOT_FOUND; /* the server kept no durable handle */
 	default:
 		return true;
 	}
@@ -481,9 +566,9 @@ void client_script_answer(struct smb_client *client, uint32_t slot, const struct
 
 	if (misfit)
 		status = STATUS_REQUEST_NOT_ACCEPTED;
-	if (status != STATUS_SUCCESS && (misfit || !is_optional(purpose)) && op->status == STATUS_SUCCESS)
+	if (status != STATUS_SUCCESS && (misfit || !is_optional(purpose, status)) && op->status == STATUS_SUCCESS)
 		op->status = status;
-	if (purpose == PURPOSE_CLOSE)
+	if (purpose == PURPOSE_CLOSE && client_file_at(client, request->file)->state == FILE_CLOSING)
 		client_file_at(client, request->file)->state = FILE_FREE;
 	client_request_release(client, slot);
 	if (--op->outstanding == 0)

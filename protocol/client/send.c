@@ -6,6 +6,11 @@
 
 uint32_t client_pick_channel(struct smb_client *client)
 {
+	return client->session.trees_lost ? NONE : client_pick_any_channel(client);
+}
+
+uint32_t client_pick_any_channel(struct smb_client *client)
+{
 	struct smb_channel_loads loads;
 
 	loads.count = 1;
@@ -145,7 +150,8 @@ bool client_has_request_room(const struct smb_client *client)
 
 uint32_t client_request_take(struct smb_client *client, enum client_purpose purpose, uint32_t op)
 {
-	bool own = purpose == PURPOSE_ECHO || purpose == PURPOSE_LEASE_BREAK || purpose == PURPOSE_OPLOCK_BREAK;
+	bool own = purpose == PURPOSE_ECHO || purpose == PURPOSE_LEASE_BREAK || purpose == PURPOSE_OPLOCK_BREAK ||
+		   purpose <= PURPOSE_SESSION_FINAL || op == client->limits.ops;
 	uint32_t slot;
 
 	if (!own && !client_has_request_room(client))

@@ -32,6 +32,7 @@ struct client_list {
 enum channel_state {
 	CHANNEL_UNUSED,
 	CHANNEL_CONNECTING,
+	CHANNEL_CONNECTED, /* TCP is up; another channel makes the new session first */
 	CHANNEL_NEGOTIATING,
 	CHANNEL_SESSION_FIRST,
 	CHANNEL_SESSION_FINAL,
@@ -46,6 +47,12 @@ struct client_channel {
 	struct smb_credits credits;
 	struct smb_window window;
 	struct client_list waiters; /* operations that wait for credits, first come first */
+	uint32_t server_index; /* IfIndex of `interface` as the server told it; 0 = the address that was mounted */
+	uint64_t setup_session; /* SESSION_SETUP's SessionId: the one to bind to, or what its first leg brought */
+	bool makes_session; /* its SESSION_SETUP makes a new session */
+	bool was_ready; /* since it was opened */
+	bool is_given_up; /* to be dropped as soon as there is room for the outputs */
+	uint64_t retry_ns; /* DOWN: when to connect again; NEVER: not */
 	uint64_t next_echo_ns; /* NEVER: no timer */
 	uint64_t last_response_ns;
 	enum smb_op_verdict verdict; /* why it went DOWN */
@@ -81,6 +88,8 @@ enum client_purpose {
 	PURPOSE_READ_PAGE, /* a piece of one page, the reader waits for it */
 	PURPOSE_READ_DIRECT, /* a piece of an uncached read */
 	PURPOSE_REQUERY, /* the interfaces once more, while mounted */
+	PURPOSE_REOPEN_DURABLE, /* a file of the lost session, by its durable handle */
+	PURPOSE_REOPEN, /* the same, as a new open */
 	PURPOSE_ECHO,
 	PURPOSE_LEASE_BREAK,
 	PURPOSE_OPLOCK_BREAK,
@@ -98,10 +107,18 @@ enum op_wait {
 	OP_CHANNEL, /* MOUNT: a channel is being set up */
 	OP_COMMAND, /* COMMAND: between two chains */
 	OP_ROOM, /* in the list of those that wait for any request to end */
+	OP_SESSION, /* in the list of those that wait for a channel, a session or their file's handle */
 	OP_ENDED, /* DONE is among the outputs */
 };
 
 enum op_need { NEED_NOTHING, NEED_HEADERS, NEED_IO };
+
+/** The reconnect worker's jobs; it has an operation slot of its own, behind those of the host. */
+enum client_work {
+	WORK_NONE, /* an operation of the host */
+	WORK_TREES, /* a new session's TREE_CONNECTs */
+	WORK_REOPEN, /* one file's handle */
+};
 
 /** A readahead window that is being issued. */
 struct op_window {
@@ -139,6 +156,10 @@ struct client_op {
 	struct smb_credit_take take; /* with io_taken */
 	uint32_t outstanding;
 	bool lost; /* a request went down with its channel: do the step again */
+	enum client_work work;
+	uint32_t session_count; /* scripts: client_session.count when the script began */
+	uint64_t give_up_ns; /* SESSION: soft mounts wait until then */
+	bool gave_up; /* no channel or no handle in time: end with `verdict` and `status` */
 	/* scripts */
 	uint32_t step;
 	uint32_t tries;
@@ -175,6 +196,11 @@ struct client_file {
 	bool break_pending; /* an acknowledgement is due */
 	uint32_t reads; /* READs under way */
 	uint32_t users; /* READ operations under way */
+	bool is_invalid; /* the handle was the lost session's */
+	bool reopen_wanted;
+	uint64_t failed_start; /* pages whose READ failed are read alone (policy lost_read) */
+	uint64_t failed_end;
+	char name[SMB_NAME_MAX];
 	struct smb_page_cache cache;
 	struct smb_readahead ra;
 };
@@ -215,6 +241,10 @@ struct client_session {
 	uint32_t wsize;
 	uint32_t ra_pages;
 	bool mounted;
+	uint64_t previous_id; /* of the session that was lost; 0 = none */
+	uint32_t count; /* sessions lost so far */
+	bool trees_lost; /* the trees were the lost session's: TREE_CONNECT is due */
+	uint16_t channel_sequence; /* MS-SMB2 3.2.1.8, ChannelSequence */
 	bool low_resources; /* a READ was refused for lack of resources; cleared by one that was not */
 	uint32_t interface_count;
 	struct client_interface interfaces[CLIENT_INTERFACES_MAX];
@@ -250,11 +280,19 @@ struct smb_client {
 	struct smb_requests requests;
 	struct client_list runnable;
 	struct client_list for_room;
+	struct client_list for_session;
+	uint32_t lost_head; /* READs that went down with their channel and are sent again; slots linked by `chain` */
+	uint32_t lost_tail;
+	uint64_t lost_give_up_ns; /* soft mounts: the lost READs fail then */
+	bool reconnect_due; /* client_reconnect_run has something to do */
+	uint64_t work_retry_ns; /* when the worker tries again; NEVER */
+	uint32_t reconnects; /* channels that came back */
 	uint32_t outputs_head;
 	uint32_t outputs_count;
 	uint32_t command_op; /* COMMAND under way; NONE */
 	bool command_unmounts;
 	bool command_due; /* smb_ops_next() may have something */
+	uint32_t command_session; /* client_session.count when protocol/ops began */
 	uint64_t command_wake_ns; /* it will have then; NEVER */
 	uint32_t breaks_pending;
 	uint32_t leases; /* keys handed out */
@@ -287,6 +325,17 @@ static inline struct smb_request *client_request_at(const struct smb_client *cli
 static inline struct client_op *client_op_at(const struct smb_client *client, uint32_t i)
 {
 	return (struct client_op *)((uintptr_t)client + client->at.ops) + i;
+}
+
+/** Slots of operations: the host's, and the reconnect worker's behind them. */
+static inline uint32_t client_op_slots(const struct smb_client *client)
+{
+	return client->limits.ops + 1;
+}
+
+static inline struct client_op *client_worker(const struct smb_client *client)
+{
+	return client_op_at(client, client->limits.ops);
 }
 
 static inline uint32_t client_op_index(const struct smb_client *client, const struct client_op *op)
@@ -333,8 +382,10 @@ void client_pump(struct smb_client *client);
 
 /* ---------------------------------------------------------------------------------------------- requests (send.c) */
 
-/** The channel for the next request or window; NONE when none is usable. */
+/** The channel for the next request or window; NONE when none is usable, or the session's trees are not back yet. */
 uint32_t client_pick_channel(struct smb_client *client);
+/** The same for those who bring the trees back. */
+uint32_t client_pick_any_channel(struct smb_client *client);
 /** Credits for `count` headers on op->channel. False: the operation waits, or `stalled` is set and it must end. */
 bool client_take_headers(struct smb_client *client, struct client_op *op, uint32_t count);
 /** Credits for a transfer into op->take. False as above. */
@@ -368,6 +419,7 @@ const struct purpose_info *client_purpose_info(enum client_purpose purpose);
 enum channel_event {
 	CHANNEL_OPEN, /* the client wants it */
 	CHANNEL_UP, /* TCP connected */
+	CHANNEL_UP_EARLY, /* the same, while another channel makes the new session */
 	CHANNEL_NEGOTIATED,
 	CHANNEL_MORE, /* SESSION_SETUP: STATUS_MORE_PROCESSING_REQUIRED */
 	CHANNEL_LOGGED_ON,
@@ -383,13 +435,54 @@ void client_channel_drop(struct smb_client *client, uint32_t i, enum smb_op_verd
 void client_channel_answer(struct smb_client *client, struct smb_request *request, const struct smb2_message *message);
 /** The interface for one more channel; NONE when no interface may take one. */
 uint32_t client_next_interface(struct smb_client *client);
+void client_channel_goes_to(struct smb_client *client, uint32_t i, uint32_t interface);
 uint32_t client_channels_wanted(const struct smb_client *client);
 void client_interfaces_answer(struct smb_client *client, const struct smb2_message *message);
 /** Mounted: from now on the interfaces are asked for again, if policy and mount want that. */
 void client_requery_start(struct smb_client *client);
 void client_requery_timer(struct smb_client *client);
+/** A new session: ask at once, the server may have other interfaces now. */
+void client_requery_now(struct smb_client *client);
 /** Follow the server's interfaces: channels of one that is gone move, channels that are down are opened again. */
 void client_requery_answer(struct smb_client *client, const struct smb2_message *message);
+
+/* ------------------------------------------------------------------------------------------ reconnect (reconnect.c) */
+
+bool client_session_lives(const struct smb_client *client);
+/** TCP of channel i is up. */
+void client_reconnect_connected(struct smb_client *client, uint32_t i);
+/** Channel i is READY. */
+void client_reconnect_ready(struct smb_client *client, uint32_t i);
+/** Channel i is DOWN: it will be tried again; the last one's session, trees and handles are gone with it. */
+void client_reconnect_lost(struct smb_client *client, uint32_t i);
+/** The mount is complete: from now on what goes down comes up again. */
+void client_reconnect_start(struct smb_client *client);
+/** The server ended the session: all channels are made anew (cifs_reconnect with mark_smb_session). */
+void client_reconnect_all(struct smb_client *client);
+/** Whatever is due and there is room for. */
+void client_reconnect_run(struct smb_client *client);
+void client_reconnect_timers(struct smb_client *client);
+uint64_t client_reconnect_timer(const struct smb_client *client);
+bool client_is_reconnecting(const struct smb_client *client);
+/** Pick op->channel for the next request of a READ, once its file has a handle; false: it waits, or has given up. */
+bool client_need_channel(struct smb_client *client, struct client_op *op);
+/** The operation waits for a channel or a handle: on soft mounts not for ever (cifs_wait_for_server_reconnect). */
+void client_wait_session(struct smb_client *client, struct client_op *op);
+/** From now on lost READs wait, on soft mounts not for ever. */
+void client_lost_timer_start(struct smb_client *client);
+void client_worker_ended(struct smb_client *client, enum smb_op_verdict verdict, uint32_t status);
+/** Unmount: nobody waits any more. */
+void client_reconnect_stop(struct smb_client *client);
+
+/* lost.c: READs of a dead channel */
+
+/** A READ into the page cache that failed or went down with its channel: true when it will be sent again. */
+bool client_lost_keep(struct smb_client *client, uint32_t slot);
+void client_lost_run(struct smb_client *client);
+/** The file is closed or cannot be opened again: nobody sends its lost READs. */
+void client_lost_forget(struct smb_client *client, uint32_t file);
+/** Pages [start, end) failed and stay in the cache as they are: read alone when the reader comes (filemap_update_page). */
+void client_pages_failed(struct smb_client *client, struct client_file *file, uint64_t start, uint64_t end);
 
 /* ------------------------------------------------------------------------------------------ operations (script.c) */
 
@@ -415,7 +508,10 @@ void client_transfer_abandon(struct smb_client *client, struct client_op *op);
 void client_transfer_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message);
 /** The data of an answer that fits the request; false: there is none, or it is not an answer to that. */
 bool client_read_data(const struct smb_request *request, const struct smb2_message *message, struct smb_slice *data);
-/** Bookkeeping when a READ is off the wire. */
+/** A window's READ got nothing, or nothing more: its pages fail, those who wait for them look again. */
+void client_window_failed(struct smb_client *client, uint32_t slot);
+/** Bookkeeping when a READ goes on the wire, and when it is off it. */
+void client_read_started(struct smb_client *client, const struct smb_request *request);
 void client_read_ended(struct smb_client *client, const struct smb_request *request,
 		       const struct smb2_message *message);
 /** Status values after which cifs tries again (smb2maperror.c: EAGAIN). */

@@ -99,12 +99,6 @@ static bool page_take(struct smb_client *client, struct client_op *op)
 	return true;
 }
 
-static void count_read(struct smb_client *client, const struct smb_request *request)
-{
-	client_file_at(client, request->file)->reads++;
-	client->read_bytes_in_flight += request->length;
-}
-
 static void page_send(struct smb_client *client, struct client_op *op)
 {
 	struct smb_request *request = client_request_at(client, op->transfer.head);
@@ -116,7 +110,7 @@ static void page_send(struct smb_client *client, struct client_op *op)
 		length = client->policy.single_page_read_bytes;
 	request->offset = op->transfer.position;
 	request->length = (uint32_t)length;
-	count_read(client, request);
+	client_read_started(client, request);
 	op->headers_taken = false;
 	op->outstanding = 1;
 	op->wait = OP_REPLY;
@@ -144,7 +138,8 @@ void client_page_run(struct smb_client *client, struct client_op *op)
 {
 	struct op_transfer *transfer = &op->transfer;
 
-	if (transfer->head == NONE && !page_take(client, op))
+	/* No slot is held while waiting for the session: those who bring it back need some. */
+	if (transfer->head == NONE && (!client_need_channel(client, op) || !page_take(client, op)))
 		return;
 	if (op->status != STATUS_SUCCESS) {
 		transfer_end(client, op, SMB_OP_FAILED, op->status);
@@ -154,11 +149,7 @@ void client_page_run(struct smb_client *client, struct client_op *op)
 		page_done(client, op);
 		return;
 	}
-	if (op->channel == NONE)
-		op->channel = client_pick_channel(client);
-	if (op->channel == NONE)
-		transfer_end(client, op, SMB_OP_DISCONNECTED, STATUS_SUCCESS);
-	else if (client_take_headers(client, op, 1))
+	if (client_need_channel(client, op) && client_take_headers(client, op, 1))
 		page_send(client, op);
 }
 
@@ -213,12 +204,8 @@ static void direct_send(struct smb_client *client, struct client_op *op)
 	uint32_t slot;
 	uint32_t bytes;
 
-	if (op->channel == NONE)
-		op->channel = client_pick_channel(client);
-	if (op->channel == NONE) {
-		transfer_end(client, op, SMB_OP_DISCONNECTED, STATUS_SUCCESS);
+	if (!client_need_channel(client, op))
 		return;
-	}
 	if (!client_take_io(client, op, client->session.rsize))
 		return;
 	bytes = left < op->take.bytes ? (uint32_t)left : op->take.bytes;
@@ -234,7 +221,7 @@ static void direct_send(struct smb_client *client, struct client_op *op)
 	request->file = op->file;
 	request->offset = transfer->position;
 	request->length = bytes;
-	count_read(client, request);
+	client_read_started(client, request);
 	direct_append(client, op, slot);
 	client_request_send(client, slot, op->channel, op->take.credits);
 	op->io_taken = false;

@@ -29,7 +29,7 @@ static void lease_break(struct smb_client *client, const struct smb2_lease_break
 	for (uint32_t i = 0; i < client->limits.files; i++) {
 		struct client_file *file = client_file_at(client, i);
 
-		if (file->state != FILE_OPEN && file->state != FILE_CLOSING)
+		if ((file->state != FILE_OPEN && file->state != FILE_CLOSING) || file->is_invalid)
 			continue;
 		if (memcmp(file->lease_key, notify->lease_key, sizeof(file->lease_key)) != 0)
 			continue;
@@ -45,7 +45,7 @@ static void oplock_break(struct smb_client *client, const struct smb2_oplock_bre
 		struct client_file *file = client_file_at(client, i);
 		bool had_level_ii = file->oplock_level == OPLOCK_LEVEL_II;
 
-		if (file->state != FILE_OPEN && file->state != FILE_CLOSING)
+		if ((file->state != FILE_OPEN && file->state != FILE_CLOSING) || file->is_invalid)
 			continue;
 		if (file->id.persistent != notify->file_id.persistent ||
 		    file->id.volatile_id != notify->file_id.volatile_id)
@@ -137,12 +137,17 @@ void client_timers_run(struct smb_client *client)
 	if (client->requery_ns != NEVER)
 		client_requery_timer(client);
 	client_commands_timer(client);
+	client_reconnect_timers(client);
 }
 
 uint64_t client_next_timer(const struct smb_client *client)
 {
-	uint64_t next = client->requery_ns < client->command_wake_ns ? client->requery_ns : client->command_wake_ns;
+	uint64_t next = client_reconnect_timer(client);
 
+	if (client->requery_ns < next)
+		next = client->requery_ns;
+	if (client->command_wake_ns < next)
+		next = client->command_wake_ns;
 	for (uint32_t i = 0; i < client->limits.channels; i++) {
 		if (client_channel_at(client, i)->next_echo_ns < next)
 			next = client_channel_at(client, i)->next_echo_ns;

@@ -8,7 +8,8 @@ static bool list_is_valid(const struct smb_client *client, struct client_list li
 	uint32_t last = NONE;
 
 	for (uint32_t i = list.head; i != NONE; i = client_op_at(client, i)->link) {
-		if (i >= client->limits.ops || client_op_at(client, i)->wait != wait || ++*count > client->limits.ops)
+		if (i >= client_op_slots(client) || client_op_at(client, i)->wait != wait ||
+		    ++*count > client_op_slots(client))
 			return false;
 		last = i;
 	}
@@ -22,7 +23,8 @@ static bool lists_are_valid(const struct smb_client *client)
 	uint32_t waiting[OP_ENDED + 1] = { 0 };
 
 	if (!list_is_valid(client, client->runnable, OP_RUNNABLE, &listed[OP_RUNNABLE]) ||
-	    !list_is_valid(client, client->for_room, OP_ROOM, &listed[OP_ROOM]))
+	    !list_is_valid(client, client->for_room, OP_ROOM, &listed[OP_ROOM]) ||
+	    !list_is_valid(client, client->for_session, OP_SESSION, &listed[OP_SESSION]))
 		return false;
 	for (uint32_t i = 0; i < client->limits.channels; i++) {
 		if (!list_is_valid(client, client_channel_at(client, i)->waiters, OP_CREDITS, &listed[OP_CREDITS]))
@@ -35,18 +37,18 @@ static bool lists_are_valid(const struct smb_client *client)
 		if (request->state != SMB_REQUEST_FREE && !list_is_valid(client, waiters, OP_READ, &listed[OP_READ]))
 			return false;
 	}
-	for (uint32_t i = 0; i < client->limits.ops; i++)
+	for (uint32_t i = 0; i < client_op_slots(client); i++)
 		waiting[client_op_at(client, i)->wait]++;
 	return listed[OP_RUNNABLE] == waiting[OP_RUNNABLE] && listed[OP_ROOM] == waiting[OP_ROOM] &&
 	       listed[OP_CREDITS] == waiting[OP_CREDITS] && listed[OP_READ] == waiting[OP_READ] &&
-	       client->waiting_for_credits == waiting[OP_CREDITS];
+	       listed[OP_SESSION] == waiting[OP_SESSION] && client->waiting_for_credits == waiting[OP_CREDITS];
 }
 
 static uint32_t credits_taken_early(const struct smb_client *client, uint32_t channel)
 {
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < client->limits.ops; i++) {
+	for (uint32_t i = 0; i < client_op_slots(client); i++) {
 		const struct client_op *op = client_op_at(client, i);
 
 		if (op->wait == OP_FREE || op->channel != channel)

@@ -71,18 +71,21 @@
 
 /* Facts A2 (wsize in whole pages), A3 (the readahead of 6.11), A5 (netfs, a channel per READ), A7 (requests clipped to
  * max_credits), A9 (rotating). netfs reads a lone page with as few READs as rsize allows, and cuts READs at bytes:
- * captures/page-6.12-arm64-16k, rsize4K and rsize60K. What system calls become: captures/ops-6.12. */
+ * captures/page-6.12-arm64-16k, rsize4K and rsize60K. What system calls become: captures/ops-6.12. A lost READ is sent
+ * again by netfs (A9); A7: ChannelSequence from 6.6 on. */
 #define ERA_6_12                                                                                                       \
 	ERA_6_4, .readahead_shape = SMB_RA_SHAPE_6_12, .compounding = SMB_COMPOUND_6_12,                               \
 		 .channel_pick = SMB_PICK_ROTATING, .channel_pick_scope = SMB_PICK_PER_REQUEST,                        \
 		 .credits_session_setup_clipped = true, .credits_io_clipped = true, .wsize_rounded_to_page = true,     \
 		 .read_whole_pages = false, .single_page_read_bytes = 4 * MIB, .set_info_on_handle = false,            \
-		 .write_through_partial = false, .lease_key_reused = true, .symlink_reparse = true
+		 .write_through_partial = false, .lease_key_reused = true, .symlink_reparse = true,                    \
+		 .lost_read = SMB_LOST_READ_REQUEST, .channel_sequence = true
 
-/* Facts A6 (the proposals of 2021) and A8 (one chain for readdir): what nobody has merged, all switched on. */
+/* Facts A2 (sizes follow a reconnect, 2025), A6 (the proposals of 2021) and A8 (one chain for readdir): what nobody has merged, all switched on. */
 #define ERA_NEXT                                                                                                       \
 	ERA_6_12, .readahead_shape = SMB_RA_SHAPE_DEMAND, .readahead_credit_brake = SMB_RA_BRAKE_SHORTEN,              \
-		  .readahead_pause = SMB_RA_PAUSE_ONE_RSIZE, .compounding = SMB_COMPOUND_READDIR_SINGLE
+		  .readahead_pause = SMB_RA_PAUSE_ONE_RSIZE, .compounding = SMB_COMPOUND_READDIR_SINGLE,               \
+		  .sizes_relearned = true
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"

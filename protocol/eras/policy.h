@@ -24,6 +24,9 @@ enum smb_readahead_brake { SMB_RA_BRAKE_OFF, SMB_RA_BRAKE_SHORTEN };
 enum smb_readahead_pause { SMB_RA_PAUSE_OFF, SMB_RA_PAUSE_ONE_RSIZE };
 
 /** How readahead reaches the wire: one READ at a time, or all chunks of a window without waiting (facts A5). */
+/** What becomes of a READ into the page cache that its channel took down, or that failed (cifs_readv_complete; netfs):
+ *  each of its pages is read alone when the reader comes to it, or the READ is sent again. */
+enum smb_lost_read { SMB_LOST_READ_PAGE, SMB_LOST_READ_REQUEST };
 enum smb_read_mode { SMB_READ_SYNC, SMB_READ_ASYNC };
 enum smb_write_mode { SMB_WRITE_SYNC_14_PAGES, SMB_WRITE_ASYNC_50, SMB_WRITE_ASYNC_CREDITS };
 enum smb_compounding {
@@ -75,6 +78,11 @@ struct smb_policy {
 	uint32_t readahead_oversize_bytes; /* bdi->io_pages: a read call larger than ra_pages may raise the window to
 					    * this; 131072 (5.10+), 0 = never */
 	bool read_whole_pages; /* READs are cut to whole pages; false from netfs on (6.10+), which cuts bytes */
+
+	/* Reconnect (facts A2, A7). */
+	enum smb_lost_read lost_read;
+	bool channel_sequence; /* ChannelSequence counts reconnects: 6.6+ */
+	bool sizes_relearned; /* rsize and wsize follow what the server takes after a reconnect: 2025 */
 
 	/* What system calls become (facts A8, captures/ops-*.tsv). */
 	enum smb_coreutils coreutils;

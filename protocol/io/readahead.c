@@ -233,6 +233,18 @@ struct smb_readahead_window smb_readahead_waited(struct smb_readahead *ra, const
 	return submit(ra->start, ra->size, ra->async_size, request->file_pages);
 }
 
+void smb_readahead_cut(struct smb_readahead *ra, uint64_t start, uint32_t pages)
+{
+	if (start < ra->start || start >= ra->start + ra->size)
+		return;
+	if (pages > ra->size)
+		pages = ra->size;
+	ra->size -= pages;
+	ra->async_size = ra->async_size > pages ? ra->async_size - pages : 0;
+	if (ra->async_size > ra->size)
+		ra->async_size = ra->size;
+}
+
 void smb_readahead_read_done(struct smb_readahead *ra, uint64_t last_byte, uint32_t page_bytes)
 {
 	ra->prev_page = (last_byte + 1) / page_bytes;

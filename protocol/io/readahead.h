@@ -73,6 +73,9 @@ struct smb_readahead_window smb_readahead_async(struct smb_readahead *ra, const 
 struct smb_readahead_window smb_readahead_waited(struct smb_readahead *ra, const struct smb_policy *policy,
 						 const struct smb_readahead_request *request,
 						 const struct smb_readahead_cache *cache);
+/** The last `pages` pages of the window, from `start` on, were not read after all: the window ends before them
+ *  (mm/readahead.c, read_pages). Nothing happens when `start` is not in the window. */
+void smb_readahead_cut(struct smb_readahead *ra, uint64_t start, uint32_t pages);
 /** A read call ended with byte `last_byte` delivered (file->f_ra.prev_pos becomes last_byte + 1). smb_reader_step does
  *  this itself; calling it again is harmless. */
 void smb_readahead_read_done(struct smb_readahead *ra, uint64_t last_byte, uint32_t page_bytes);

@@ -98,8 +98,9 @@ static struct smb_reader_action step_absent(struct smb_reader *reader, const str
 	struct smb_reader_action action = { .step = SMB_READER_PAGE, .page = page };
 
 	smb_page_cache_touch_mark(view->cache, page); /* a mark without its page, left by a window cut short */
-	/* A page whose READ failed while the reader waited is also read alone (filemap_update_page). */
-	if (!view->window_allowed || reader->single || reader->waited) {
+	/* A page whose READ failed is also read alone (filemap_update_page). */
+	if (!view->window_allowed || reader->single || reader->waited ||
+	    (page >= view->failed_start && page < view->failed_end)) {
 		reader->single = false;
 		reader->waited = false;
 		return action;

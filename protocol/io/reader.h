@@ -21,6 +21,9 @@ struct smb_read_view {
 	uint64_t file_bytes;
 	bool window_allowed; /* the readpages gate is open and ra_pages > 0: whole windows, else single pages */
 	bool random_hint; /* POSIX_FADV_RANDOM */
+	uint64_t
+		failed_start; /* pages [failed_start, failed_end) that are missing are read alone: a READ of them failed, in */
+	uint64_t failed_end; /* the kernel they are in the cache and not up to date; no such pages: both 0 */
 };
 
 struct smb_reader {

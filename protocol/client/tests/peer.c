@@ -2,14 +2,16 @@
 #include "protocol/client/tests/peer.h"
 
 #include "protocol/eras/policy.h"
+#include "protocol/wire/contexts.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SESSION_ID 0x1234
+#define SESSION_ID 0x1234u
 #define FILE_ID 0x77
 #define ROOT_ID 0x11
+#define ACCESS_LOOK 0x80u
 
 struct peer *peer_new_limits(const char *era, const char *mount, uint32_t page_bytes,
 			     const struct smb_client_limits *limits)
@@ -79,6 +81,7 @@ static void queue_pdu(struct peer *peer, uint32_t channel, const struct smb_pdu 
 	cr_assert_lt(peer->queue_count, PEER_QUEUE_MAX);
 	cr_assert_leq(pdu->length, sizeof(reply->bytes));
 	reply->channel = channel;
+	reply->connection = peer->channels[channel].connection;
 	reply->length = pdu->length;
 	reply->payload = pdu->payload;
 	memcpy(reply->bytes, pdu->bytes, pdu->length);
@@ -94,7 +97,7 @@ static void queue_message(struct peer *peer, uint32_t channel, const struct smb2
 	queue_pdu(peer, channel, &pdu);
 }
 
-static struct smb2_message reply_to(const struct peer_entry *entry, uint32_t status)
+static struct smb2_message reply_to(const struct peer *peer, const struct peer_entry *entry, uint32_t status)
 {
 	struct smb2_message reply;
 
@@ -107,7 +110,7 @@ static struct smb2_message reply_to(const struct peer_entry *entry, uint32_t sta
 		.message_id = entry->message_id,
 		.process_id = 0xfeff,
 		.tree_id = 5,
-		.session_id = SESSION_ID,
+		.session_id = peer->session_id,
 	};
 	return reply;
 }
@@ -201,8 +204,11 @@ static void create_reply(struct peer *peer, const struct smb2_message *request, 
 {
 	bool root = !request->body.create_req.name.length;
 
-	if (!root && peer->open_status) {
-		reply->header.status = peer->open_status;
+	bool durable = smb2_create_context_find(request->body.create_req.contexts,
+						request->body.create_req.context_count, "DHnC");
+
+	if (!root && (peer->open_status || (durable && !peer->keeps_handles))) {
+		reply->header.status = durable ? STATUS_OBJECT_NAME_NOT_FOUND : peer->open_status;
 		error_body(reply);
 		return;
 	}
@@ -210,7 +216,13 @@ static void create_reply(struct peer *peer, const struct smb2_message *request, 
 	reply->body.create_rsp.oplock_level = request->body.create_req.oplock_level;
 	reply->body.create_rsp.create_action = 1;
 	reply->body.create_rsp.end_of_file = root ? 0 : peer->file_bytes;
-	reply->body.create_rsp.file_id = (struct smb2_file_id){ root ? ROOT_ID : FILE_ID, root ? ROOT_ID : FILE_ID };
+	if (!root && request->body.create_req.desired_access != ACCESS_LOOK && !durable)
+		peer->file_id = peer->file_id ? peer->file_id : FILE_ID + peer->session_id - SESSION_ID;
+	else if (durable)
+		peer->file_id = FILE_ID; /* the first session's */
+	reply->body.create_rsp.file_id = (struct smb2_file_id){ ROOT_ID, ROOT_ID };
+	if (!root && request->body.create_req.desired_access != ACCESS_LOOK)
+		reply->body.create_rsp.file_id = (struct smb2_file_id){ peer->file_id, peer->file_id };
 }
 
 /** Data of the file at [offset, offset + length), or the error that reading there gives. */
@@ -245,16 +257,26 @@ static void body_of(struct peer *peer, const struct smb2_message *request, const
 		break;
 	case SMB2_SESSION_SETUP:
 		reply->kind = SMB2_BODY_SESSION_SETUP_RSP;
+		if (!entry->binding && entry->message_id == 1) {
+			/* A new session; what the old one had is gone. */
+			peer->session_id = peer->session_id ? peer->session_id + 1 : SESSION_ID;
+			peer->file_id = 0;
+			reply->header.session_id = peer->session_id;
+		}
 		if (peer->refuse_channels & 1u << entry->channel)
 			reply->header.status = STATUS_ACCESS_DENIED;
 		else if (entry->message_id == 1)
 			reply->header.status = STATUS_MORE_PROCESSING_REQUIRED;
 		if (reply->header.status == STATUS_ACCESS_DENIED)
 			error_body(reply);
+		peer->channels[entry->channel].bound |= reply->header.status == STATUS_SUCCESS;
 		break;
 	case SMB2_TREE_CONNECT:
 		reply->kind = SMB2_BODY_TREE_CONNECT_RSP;
 		reply->body.tree_connect_rsp.share_type = 1;
+		reply->header.status = peer->tree_status;
+		if (peer->tree_status)
+			error_body(reply);
 		break;
 	case SMB2_IOCTL:
 		ioctl_reply(peer, request, reply, scratch, size);
@@ -287,7 +309,7 @@ static void body_of(struct peer *peer, const struct smb2_message *request, const
 
 static void interim_for(struct peer *peer, struct peer_entry *entry)
 {
-	struct smb2_message interim = reply_to(entry, STATUS_PENDING);
+	struct smb2_message interim = reply_to(peer, entry, STATUS_PENDING);
 
 	error_body(&interim);
 	interim.header.flags |= SMB2_FLAGS_ASYNC_COMMAND;
@@ -299,7 +321,10 @@ static void interim_for(struct peer *peer, struct peer_entry *entry)
 void peer_answer_read(struct peer *peer, uint32_t held)
 {
 	struct peer_entry *entry = &peer->log[peer->held[held]];
-	struct smb2_message reply = reply_to(entry, STATUS_SUCCESS);
+	struct smb2_message reply = reply_to(peer, entry, STATUS_SUCCESS);
+
+	if (entry->connection != peer->channels[entry->channel].connection)
+		return; /* it went down with its connection */
 
 	read_reply(peer, entry, &reply);
 	if (peer->read_interim) {
@@ -312,6 +337,36 @@ void peer_answer_read(struct peer *peer, uint32_t held)
 }
 
 /* ------------------------------------------------------------------------------------------------ what is sent */
+
+/** C22, C26: ids and handles of the session that counts, and only on channels that belong to it. */
+static void judge_session(struct peer *peer, const struct peer_channel *channel, struct peer_entry *entry,
+			  const struct smb2_message *message)
+{
+	const struct smb2_session_setup_req *setup = &message->body.session_setup_req;
+	struct smb2_file_id id = { 0 };
+
+	if (!entry->message_id)
+		cr_assert_eq(entry->command, SMB2_NEGOTIATE, "a connection begins with NEGOTIATE");
+	if (entry->command == SMB2_NEGOTIATE || entry->command == SMB2_ECHO)
+		return;
+	if (entry->command == SMB2_SESSION_SETUP) {
+		entry->binding = setup->flags & SMB2_SESSION_FLAG_BINDING;
+		entry->previous_session = setup->previous_session_id;
+		if (!entry->binding && entry->message_id == 1)
+			cr_assert_eq(message->header.session_id, 0, "a new session has no id yet");
+		else
+			cr_assert_eq(message->header.session_id, peer->session_id);
+		return;
+	}
+	cr_assert(channel->bound, "command %u on a channel that is not bound", entry->command);
+	cr_assert_eq(message->header.session_id, peer->session_id, "command %u with an old SessionId", entry->command);
+	if (entry->command == SMB2_READ)
+		id = message->body.read_req.file_id;
+	else if (entry->command == SMB2_CLOSE)
+		id = message->body.close_req.file_id;
+	if (id.persistent && id.persistent != ROOT_ID && id.persistent != UINT64_MAX)
+		cr_assert_eq(id.persistent, peer->file_id, "command %u with an old handle", entry->command);
+}
 
 static struct peer_entry *note(struct peer *peer, uint32_t index, const struct smb2_message *message)
 {
@@ -327,7 +382,10 @@ static struct peer_entry *note(struct peer *peer, uint32_t index, const struct s
 		.asked = message->header.credits,
 		.message_id = message->header.message_id,
 		.flags = message->header.flags,
+		.connection = channel->connection,
+		.sequence = message->header.channel_sequence,
 	};
+	judge_session(peer, channel, entry, message);
 	if (entry->command == SMB2_READ) {
 		entry->offset = message->body.read_req.offset;
 		entry->length = message->body.read_req.length;
@@ -338,6 +396,8 @@ static struct peer_entry *note(struct peer *peer, uint32_t index, const struct s
 		entry->code = message->body.query_info_req.file_info_class;
 	} else if (entry->command == SMB2_CREATE) {
 		entry->code = message->body.create_req.desired_access;
+		entry->durable = smb2_create_context_find(message->body.create_req.contexts,
+							  message->body.create_req.context_count, "DHnC");
 	}
 	/* C1, C2, C3: the lowest ids of the window, as many as the charge says. */
 	cr_assert(channel->open, "a PDU on a channel that is not open");
@@ -365,7 +425,7 @@ static void answer(struct peer *peer, uint32_t channel, const struct smb_pdu *pd
 	smb_chain_begin(&writer, buffer, sizeof(buffer));
 	while (smb_chain_next(&reader, &request) == SMB_WIRE_OK) {
 		struct peer_entry *entry = note(peer, channel, &request);
-		struct smb2_message reply = reply_to(entry, STATUS_SUCCESS);
+		struct smb2_message reply = reply_to(peer, entry, STATUS_SUCCESS);
 		uint8_t scratch[600];
 
 		first = first ? first : entry;
@@ -390,8 +450,15 @@ static void answer(struct peer *peer, uint32_t channel, const struct smb_pdu *pd
 
 static void open_channel(struct peer *peer, uint32_t channel)
 {
-	peer->channels[channel] = (struct peer_channel){ .open = true, .credits = 1, .ids_end = 1 };
+	peer->attempts++;
+	peer->last_attempt_ns = peer->now_ns;
+	if (peer->unreachable & 1u << channel) {
+		smb_client_channel(peer->client, channel, SMB_CHANNEL_FAILED, peer->now_ns);
+		return;
+	}
 	peer->opened++;
+	peer->channels[channel] =
+		(struct peer_channel){ .open = true, .connection = peer->opened, .credits = 1, .ids_end = 1 };
 	smb_client_channel(peer->client, channel, SMB_CHANNEL_CONNECTED, peer->now_ns);
 }
 
@@ -458,7 +525,7 @@ bool peer_deliver(struct peer *peer)
 	peer->queue_head = (peer->queue_head + 1) % PEER_QUEUE_MAX;
 	peer->queue_count--;
 	peer->now_ns += 1000;
-	if (peer->channels[reply->channel].open) {
+	if (peer->channels[reply->channel].open && peer->channels[reply->channel].connection == reply->connection) {
 		cr_assert_eq(smb_client_receive(peer->client, reply->channel, &pdu, peer->now_ns), SMB_RECEIVE_OK);
 		after_call(peer);
 	}
@@ -493,6 +560,20 @@ void peer_fail_channel(struct peer *peer, uint32_t channel)
 	smb_client_channel(peer->client, channel, SMB_CHANNEL_FAILED, peer->now_ns);
 	after_call(peer);
 	peer_drain(peer);
+}
+
+void peer_pass(struct peer *peer, uint64_t when_ns)
+{
+	peer_run(peer);
+	while (peer->wake_ns <= when_ns) {
+		peer->now_ns = peer->wake_ns > peer->now_ns ? peer->wake_ns : peer->now_ns;
+		peer->wake_ns = UINT64_MAX;
+		smb_client_wake(peer->client, peer->now_ns);
+		after_call(peer);
+		peer_run(peer);
+	}
+	if (peer->now_ns < when_ns)
+		peer->now_ns = when_ns;
 }
 
 uint32_t peer_submit(struct peer *peer, const struct smb_op *op)

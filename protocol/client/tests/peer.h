@@ -29,10 +29,16 @@ struct peer_entry {
 	uint32_t code; /* IOCTL: control code; QUERY_INFO: class */
 	uint32_t flags;
 	int64_t credits_left; /* by the PDUs alone */
+	uint32_t connection; /* peer_channel.connection when it came */
+	uint16_t sequence; /* ChannelSequence */
+	bool durable; /* CREATE: asks for its old handle */
+	bool binding; /* SESSION_SETUP */
+	uint64_t previous_session; /* SESSION_SETUP */
 };
 
 struct peer_reply {
 	uint32_t channel;
+	uint32_t connection;
 	uint32_t length;
 	struct smb_slice payload;
 	uint8_t bytes[1024];
@@ -40,6 +46,8 @@ struct peer_reply {
 
 struct peer_channel {
 	bool open;
+	bool bound; /* its SESSION_SETUP is complete */
+	uint32_t connection; /* counts the connections of all channels */
 	int64_t credits; /* 1 + grants - charges */
 	uint64_t next_id; /* ids must come without holes here */
 	uint64_t ids_end; /* first id not granted yet */
@@ -61,6 +69,9 @@ struct peer {
 	bool grant_nothing;
 	uint32_t open_status;
 	uint32_t refuse_channels; /* bit i: SESSION_SETUP on channel i is refused */
+	uint32_t unreachable; /* bit i: channel i cannot connect */
+	bool keeps_handles; /* a durable handle survives its session */
+	uint32_t tree_status; /* TREE_CONNECT of the share is answered so */
 	bool hold_reads; /* READ answers are not queued: peer_answer_read does it */
 	bool move_block; /* the client's block moves to another address after every call */
 	/* state */
@@ -68,6 +79,10 @@ struct peer {
 	uint8_t *block;
 	size_t block_bytes;
 	uint64_t now_ns;
+	uint64_t session_id; /* the session that counts; 0 = none */
+	uint64_t file_id; /* the open handle of this session; 0 = none */
+	uint32_t attempts; /* to connect */
+	uint64_t last_attempt_ns;
 	struct peer_channel channels[SMB_CHANNELS_MAX];
 	struct peer_entry log[PEER_LOG_MAX];
 	uint32_t log_count;
@@ -108,6 +123,8 @@ uint32_t peer_submit(struct peer *peer, const struct smb_op *op);
 /** Answer the i-th READ held back, final answer (after the interim with read_interim). */
 void peer_answer_read(struct peer *peer, uint32_t held);
 enum smb_receive_verdict peer_send(struct peer *peer, uint32_t channel, const struct smb2_message *message);
+/** Let the clock run to `when_ns`, waking the client and answering it on the way. */
+void peer_pass(struct peer *peer, uint64_t when_ns);
 void peer_fail_channel(struct peer *peer, uint32_t channel);
 /** MOUNT, then OPEN; returns the file. */
 uint32_t peer_mount_and_open(struct peer *peer);

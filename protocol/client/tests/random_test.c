@@ -56,6 +56,8 @@ static void change_mood(struct run *run)
 	peer->read_failures = chance(10) ? draw(4) : 0;
 	peer->read_status = chance(50) ? STATUS_INSUFFICIENT_RESOURCES : STATUS_ACCESS_DENIED;
 	peer->hold_reads = chance(70);
+	peer->unreachable = chance(30) ? draw(8) : 0;
+	peer->keeps_handles = chance(50);
 }
 
 static void break_lease(struct peer *peer)
@@ -146,6 +148,7 @@ static void one_run(uint32_t number, bool move)
 	struct run run = { .trouble = draw(30) };
 	struct smb_client_info info;
 	uint32_t done;
+	uint32_t rounds = 100;
 
 	if (strstr(mount, "multichannel") && number % 2)
 		era = "6.1";
@@ -168,6 +171,12 @@ static void one_run(uint32_t number, bool move)
 		done = run.closing ? done : run.peer->done_count;
 	}
 	run.trouble = 0;
+	run.peer->unreachable = 0;
+	while (run.peer->done_count < done + run.under_way && rounds--) {
+		while (step(&run))
+			;
+		peer_pass(run.peer, run.peer->now_ns + UINT64_C(3000000000));
+	}
 	while (step(&run))
 		;
 	cr_expect_eq(run.peer->done_count, done + run.under_way, "run %u (%s, %s): %u operations are stuck", number,
