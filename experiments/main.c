@@ -16,6 +16,7 @@ static const struct {
 	{ "calibrate", "fit parameters to some measured rows, judge them by the others", lab_command_calibrate },
 	{ "report", "write the results and the report of a run again", lab_command_report },
 	{ "merge", "join the shards of a run", lab_command_merge },
+	{ "bill", "the round-trip bill of shell commands, chain by chain", lab_command_bill },
 	{ "list", "what exists: eras, policies, presets, profiles, rules, keys, ...", lab_command_list },
 };
 
