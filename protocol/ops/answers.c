@@ -61,12 +61,8 @@ static void note_create(struct smb_ops *ops, const struct smb2_create_rsp *rsp)
 		chain->file_number = 0;
 }
 
-static void note_all(struct ops_chain *chain, struct smb_blob buffer)
+static void note_all(struct ops_chain *chain, const uint8_t *p)
 {
-	const uint8_t *p = buffer.data;
-
-	if (buffer.length < ALL_INFORMATION_FIXED)
-		return;
 	chain->attributes = (uint32_t)get(p + 32, 4);
 	chain->size = get(p + 48, 8);
 	chain->links = (uint32_t)get(p + 56, 4);
@@ -87,6 +83,32 @@ static void note_close(struct smb_ops *ops, const struct smb2_close_rsp *rsp)
 	dentry->attributes_ns = ops->now_ns;
 }
 
+bool ops_answer_fits(enum ops_member_kind kind, const struct smb2_message *message)
+{
+	switch (kind) {
+	case OPS_CREATE:
+		return message->kind == SMB2_BODY_CREATE_RSP;
+	case OPS_CLOSE:
+		return message->kind == SMB2_BODY_CLOSE_RSP;
+	case OPS_QUERY_ALL:
+		return message->kind == SMB2_BODY_BUFFER_RSP &&
+		       message->body.buffer_rsp.buffer.length >= ALL_INFORMATION_FIXED;
+	case OPS_QUERY_NUMBER:
+	case OPS_QUERY_FS_SIZE:
+	case OPS_QUERY_DIRECTORY:
+		return message->kind == SMB2_BODY_BUFFER_RSP;
+	case OPS_SET_REPARSE:
+		return message->kind == SMB2_BODY_IOCTL_RSP;
+	case OPS_READ:
+		return message->kind == SMB2_BODY_READ_RSP;
+	case OPS_WRITE:
+	case OPS_WRITE_LINK:
+		return message->kind == SMB2_BODY_WRITE_RSP;
+	default:
+		return true;
+	}
+}
+
 void ops_note(struct smb_ops *ops, uint32_t index, const struct smb2_message *message)
 {
 	struct ops_chain *chain = &ops->chain;
@@ -101,8 +123,8 @@ void ops_note(struct smb_ops *ops, uint32_t index, const struct smb2_message *me
 		chain->is_open = false;
 		break;
 	case SMB2_BODY_BUFFER_RSP:
-		if (member->kind == OPS_QUERY_ALL)
-			note_all(chain, message->body.buffer_rsp.buffer);
+		if (member->kind == OPS_QUERY_ALL && message->body.buffer_rsp.buffer.length >= ALL_INFORMATION_FIXED)
+			note_all(chain, message->body.buffer_rsp.buffer.data);
 		if (member->kind == OPS_QUERY_NUMBER && message->body.buffer_rsp.buffer.length >= 8)
 			chain->file_number = get(message->body.buffer_rsp.buffer.data, 8);
 		if (member->kind == OPS_QUERY_DIRECTORY)

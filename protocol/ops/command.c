@@ -15,6 +15,7 @@ struct line {
 	bool redirects; /* `>` or `>>`, then a name */
 	bool appends;
 	char redirected[WORD_MAX];
+	char value[WORD_MAX]; /* what follows the option -s; empty = nothing */
 };
 
 __attribute__((format(printf, 2, 3))) static bool refuse(char message[SMB_OPS_MESSAGE_MAX], const char *format, ...)
@@ -83,6 +84,7 @@ static bool split(const char *text, struct line *line, const char **rest, char m
 {
 	line->count = 0;
 	line->redirects = line->appends = false;
+	line->value[0] = 0;
 	for (text = skip_blanks(text); *text && *text != ';'; text = skip_blanks(text)) {
 		if (strchr("|&<`$*?(){}[]", *text))
 			return refuse(message,
@@ -236,9 +238,8 @@ bool smb_ops_command_is_valid(const struct smb_ops_command *command)
 	return command->kind < SMB_OPS_COMMANDS && text_is_valid(command->source) && text_is_valid(command->target);
 }
 
-/** Take the options off the line. `value` is the word behind the option that names the command. */
-static bool take_options(struct line *line, const struct command *command, const char **value,
-			 char message[SMB_OPS_MESSAGE_MAX])
+/** Take the options off the line. */
+static bool take_options(struct line *line, const struct command *command, char message[SMB_OPS_MESSAGE_MAX])
 {
 	uint32_t kept = 1;
 
@@ -254,7 +255,7 @@ static bool take_options(struct line *line, const struct command *command, const
 		if (command->option && !strncmp(word, command->option, 2) && command->shape == SIZE_PATH) {
 			if (!word[2] && i + 1 == line->count)
 				return refuse(message, "%s: a size must follow -s", command->name);
-			*value = word[2] ? word + 2 : line->words[++i];
+			strcpy(line->value, word[2] ? word + 2 : line->words[++i]);
 			continue;
 		}
 		for (const char *letter = word + 1; *letter; letter++) {
@@ -279,7 +280,7 @@ static const struct command *find_command(const struct line *line)
 {
 	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		if (!strcmp(commands[i].name, line->words[0]) &&
-		    (!commands[i].option || has_option(line, commands[i].option)))
+		    (!commands[i].option || commands[i].shape == SIZE_PATH || has_option(line, commands[i].option)))
 			return &commands[i];
 	}
 	return NULL;
@@ -311,9 +312,8 @@ static bool parse_copy(const struct line *line, const struct smb_ops_shell *shel
 	return true;
 }
 
-static bool parse_words(struct line *line, const struct command *found, const char *value,
-			const struct smb_ops_shell *shell, struct smb_ops_command *command,
-			char message[SMB_OPS_MESSAGE_MAX])
+static bool parse_words(struct line *line, const struct command *found, const struct smb_ops_shell *shell,
+			struct smb_ops_command *command, char message[SMB_OPS_MESSAGE_MAX])
 {
 	switch (found->shape) {
 	case ONE_PATH:
@@ -341,8 +341,8 @@ static bool parse_words(struct line *line, const struct command *found, const ch
 	case SIZE_PATH:
 		if (!want_words(line, 1, "truncate -s SIZE PATH", message))
 			return false;
-		if (!value || !parse_size(value, &command->bytes))
-			return refuse(message, "truncate: %.40s is no size", value ? value : "nothing");
+		if (!parse_size(line->value, &command->bytes))
+			return refuse(message, "truncate: %.40s is no size", *line->value ? line->value : "nothing");
 		return put_path(line->words[1], shell, command->source, message);
 	case ONLY_MOUNT:
 		break;
@@ -369,7 +369,6 @@ bool smb_ops_parse(const char *text, const struct smb_ops_shell *shell, struct s
 		   const char **rest, char message[SMB_OPS_MESSAGE_MAX])
 {
 	const struct command *found;
-	const char *value = NULL;
 	struct line line;
 
 	*command = (struct smb_ops_command){ 0 };
@@ -386,5 +385,5 @@ bool smb_ops_parse(const char *text, const struct smb_ops_shell *shell, struct s
 	if (!found)
 		return refuse(message, "%.40s is not known here", line.words[0]);
 	command->kind = found->kind;
-	return take_options(&line, found, &value, message) && parse_words(&line, found, value, shell, command, message);
+	return take_options(&line, found, message) && parse_words(&line, found, shell, command, message);
 }

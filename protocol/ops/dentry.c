@@ -146,7 +146,7 @@ void ops_dentry_set_positive(struct smb_ops *ops, uint32_t index, const struct o
 	if (dentry->state == OPS_DENTRY_POSITIVE && dentry->file_number != chain->file_number && !dentry->open_files)
 		dentry->has_key = dentry->was_leased = false; /* another inode under this name */
 	dentry->state = OPS_DENTRY_POSITIVE;
-	dentry->is_directory = chain->is_directory;
+	dentry->is_directory = chain->is_directory || index == OPS_ROOT;
 	dentry->attributes = chain->attributes;
 	dentry->file_number = chain->file_number;
 	dentry->links = chain->links ? chain->links : 1;

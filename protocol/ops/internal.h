@@ -283,6 +283,8 @@ uint32_t ops_chain_status(const struct ops_chain *chain);
 
 /* ------------------------------------------------------------------------------------------- answers (answers.c) */
 
+/** Is it the body that a successful answer to such a request has? */
+bool ops_answer_fits(enum ops_member_kind kind, const struct smb2_message *message);
 /** Note what a member's answer brought. */
 void ops_note(struct smb_ops *ops, uint32_t index, const struct smb2_message *message);
 void ops_note_closed(struct smb_ops *ops, uint32_t file);

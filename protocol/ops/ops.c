@@ -172,6 +172,11 @@ bool smb_ops_begin(struct smb_ops *ops, const struct smb_ops_command *command, u
 
 /* ----------------------------------------------------------------------------------------------------------- chains */
 
+static bool is_error(uint32_t status)
+{
+	return status >> 30 == 3;
+}
+
 struct ops_chain *ops_chain_begin(struct smb_ops *ops)
 {
 	assert(!ops->chain.under_way);
@@ -210,11 +215,6 @@ void ops_send_singly(struct smb_ops *ops, const struct ops_task *task)
 {
 	ops_send(ops, task);
 	ops->chain.one_by_one = true;
-}
-
-static bool is_error(uint32_t status)
-{
-	return status >> 30 == 3;
 }
 
 uint32_t ops_chain_status(const struct ops_chain *chain)
@@ -276,8 +276,12 @@ bool smb_ops_reply(struct smb_ops *ops, uint32_t lane, uint32_t index, const str
 	chain->done[index] = true;
 	chain->answered++;
 	chain->status[index] = message ? message->header.status : STATUS_INTERNAL_ERROR;
-	if (message)
-		ops_note(ops, index, message);
+	if (message && !is_error(message->header.status)) {
+		if (message->header.status || ops_answer_fits(chain->members[index].kind, message))
+			ops_note(ops, index, message);
+		else
+			chain->status[index] = STATUS_REQUEST_NOT_ACCEPTED;
+	}
 	if (chain->answered == chain->sent)
 		chain_is_answered(ops);
 	return true;
