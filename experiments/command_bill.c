@@ -372,7 +372,7 @@ static int bill_print(const struct bill_options *options, const char *text)
 	int code = 0;
 
 	print_head(&bill);
-	if (set_up(&bill, &error) && run_lines(&bill, text, &error))
+	if (set_up(&bill, &error) && bill.wire && run_lines(&bill, text, &error))
 		print_foot(&bill);
 	else
 		code = fail(error);

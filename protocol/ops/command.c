@@ -238,6 +238,11 @@ bool smb_ops_command_is_valid(const struct smb_ops_command *command)
 	return command->kind < SMB_OPS_COMMANDS && text_is_valid(command->source) && text_is_valid(command->target);
 }
 
+static void copy_word(char to[WORD_MAX], const char *word)
+{
+	memcpy(to, word, strlen(word) + 1);
+}
+
 /** Take the options off the line. */
 static bool take_options(struct line *line, const struct command *command, char message[SMB_OPS_MESSAGE_MAX])
 {
@@ -255,7 +260,7 @@ static bool take_options(struct line *line, const struct command *command, char 
 		if (command->option && !strncmp(word, command->option, 2) && command->shape == SIZE_PATH) {
 			if (!word[2] && i + 1 == line->count)
 				return refuse(message, "%s: a size must follow -s", command->name);
-			strcpy(line->value, word[2] ? word + 2 : line->words[++i]);
+			copy_word(line->value, word[2] ? word + 2 : line->words[++i]);
 			continue;
 		}
 		for (const char *letter = word + 1; *letter; letter++) {
@@ -328,7 +333,7 @@ static bool parse_words(struct line *line, const struct command *found, const st
 			return false;
 		if (strlen(line->words[1]) >= SMB_OPS_PATH_MAX)
 			return refuse(message, "ln -s: the text is longer than %d bytes", SMB_OPS_PATH_MAX - 1);
-		strcpy(command->source, line->words[1]);
+		memcpy(command->source, line->words[1], strlen(line->words[1]) + 1);
 		return put_path(line->words[2], shell, command->target, message);
 	case COPY:
 		return want_words(line, 2, "cp SOURCE TARGET", message) && parse_copy(line, shell, command, message);

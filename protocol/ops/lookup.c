@@ -144,7 +144,7 @@ static bool enter_target(struct smb_ops *ops)
 		return false;
 	if (length)
 		ops->command.target[length++] = '/';
-	strcpy(ops->command.target + length, name);
+	memcpy(ops->command.target + length, name, strlen(name) + 1);
 	return true;
 }
 

@@ -137,7 +137,8 @@ void smb_notation_request(struct smb_notation_member *member, const struct smb2_
 	};
 	switch (request->kind) {
 	case SMB2_BODY_TREE_CONNECT_REQ:
-		strcpy(text, ends_with(request->body.tree_connect_req.path, "\\IPC$") ? "(IPC$)" : "(share)");
+		snprintf(text, SMB_NOTATION_DETAIL, "%s",
+			 ends_with(request->body.tree_connect_req.path, "\\IPC$") ? "(IPC$)" : "(share)");
 		break;
 	case SMB2_BODY_CREATE_REQ:
 		detail_create(text, &request->body.create_req);

@@ -121,7 +121,7 @@ static enum smb_ops_error answer_all(struct smb_ops *ops, const struct smb2_mess
 		++*sends;
 		for (uint32_t i = 0; i < step.count; i++) {
 			struct smb_ops_member_info info;
-			struct smb_ops_scratch scratch;
+			struct smb_ops_scratch scratch = { 0 };
 			struct smb2_message request;
 
 			smb_ops_member(ops, step.lane, i, &request, &scratch, &info);
