@@ -374,7 +374,7 @@ bool smb_ops_parse(const char *text, const struct smb_ops_shell *shell, struct s
 		   const char **rest, char message[SMB_OPS_MESSAGE_MAX])
 {
 	const struct command *found;
-	struct line line;
+	struct line line = { 0 };
 
 	*command = (struct smb_ops_command){ 0 };
 	message[0] = 0;

@@ -201,3 +201,58 @@ Test(ops_rules, symlinks_are_read_where_mfsymlinks_is_on)
 	TYPE("6.1", "vers=3.1.1", //
 	     { 2, "ln -s anywhere /mnt/link", Q_FAILS, SMB_OPS_NOT_SUPPORTED });
 }
+
+/** Submit a command, cut the connection instead of answering, and see it end. */
+static void cut_during(const char *line, struct sim_bill *bill)
+{
+	struct smb_ops_shell shell = { .mount_point = "/mnt" };
+	static uint8_t buffer[SMB_CLIENT_PDU_MAX];
+	char message[SMB_OPS_MESSAGE_MAX];
+	struct smb_ops_command command;
+	struct smb_op op = { .kind = SMB_OP_COMMAND, .command = &command };
+	struct smb_client_output output;
+	bool is_done = false;
+
+	cr_assert(smb_ops_parse(line, &shell, &command, NULL, message), "%s", message);
+	cr_assert_neq(smb_client_submit(bill->client, &op, bill->now_ns), SMB_OP_NONE);
+	smb_client_next(bill->client, &output, buffer, sizeof(buffer));
+	cr_assert_eq(output.kind, SMB_CLIENT_SEND, "%s", line);
+	smb_client_channel(bill->client, 0, SMB_CHANNEL_CLOSED, bill->now_ns);
+	do {
+		cr_assert(smb_client_is_valid(bill->client));
+		smb_client_next(bill->client, &output, buffer, sizeof(buffer));
+		if (output.kind != SMB_CLIENT_DONE)
+			continue;
+		cr_expect_eq(output.verdict, SMB_OP_FAILED, "%s", line);
+		cr_expect_eq(output.error, SMB_OPS_IO, "%s", line);
+		is_done = true;
+	} while (output.kind != SMB_CLIENT_IDLE);
+	cr_expect(is_done, "%s does not end", line);
+}
+
+Test(ops_rules, a_command_fails_when_its_connection_goes)
+{
+	static const char *const lines[] = { "stat /mnt/stc", "touch /mnt/new", "ls -l /mnt/d10", "umount /mnt" };
+
+	for (gsize i = 0; i < G_N_ELEMENTS(lines); i++) {
+		struct sim_bill *bill = peer_new("6.1", "vers=3.1.1");
+
+		peer_wait(bill, 2 * NS_PER_S);
+		peer_run(bill, "touch /mnt/deferred"); /* one handle waits to be closed meanwhile */
+		cut_during(lines[i], bill);
+		sim_bill_free(bill);
+	}
+}
+
+Test(ops_rules, one_command_at_a_time)
+{
+	struct sim_bill *bill = peer_new("6.1", "vers=3.1.1");
+	struct smb_ops_command command = { .kind = SMB_OPS_STAT };
+	struct smb_op op = { .kind = SMB_OP_COMMAND, .command = &command };
+
+	cr_assert_neq(smb_client_submit(bill->client, &op, 1), SMB_OP_NONE);
+	cr_expect_eq(smb_client_submit(bill->client, &op, 1), SMB_OP_NONE);
+	cr_expect_not(smb_client_drop_names(bill->client));
+	cr_expect(smb_client_is_valid(bill->client));
+	sim_bill_free(bill);
+}
