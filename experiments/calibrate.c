@@ -106,6 +106,18 @@ static void choose_start(struct lab_parameter *parameter, const struct lab_plan 
 		parameter->start = now;
 }
 
+/* What a sweep or the measured rows set for each point cannot be one value fitted to all of them. */
+static bool check_is_free(const struct lab_config *config, const struct lab_plan *plan, guint key, GError **error)
+{
+	for (guint i = 0; i < config->sweeps->len; i++)
+		if (((struct lab_sweep *)config->sweeps->pdata[i])->key == key)
+			return refuse(error, "the key is also swept: it has a value of its own at each point");
+	for (guint i = 0; plan->measured && i < plan->measured->matches->len; i++)
+		if (((struct lab_match *)plan->measured->matches->pdata[i])->key == key)
+			return refuse(error, "[measured] matches this key: it has a value of its own in each row");
+	return true;
+}
+
 static bool take_parameter(struct lab_calibration *calibration, const struct lab_config *config,
 			   const struct lab_plan *plan, const struct lab_entry *entry, GError **error)
 {
@@ -119,6 +131,10 @@ static bool take_parameter(struct lab_calibration *calibration, const struct lab
 	parameter = g_new0(struct lab_parameter, 1);
 	parameter->key = (guint)key;
 	g_ptr_array_add(calibration->parameters, parameter);
+	if (!check_is_free(config, plan, parameter->key, error)) {
+		lab_scan_blame(error, config->path, entry);
+		return false;
+	}
 	if (dots) {
 		bounds = g_strsplit(entry->value, "..", 2);
 		if (take_bounds(parameter, bounds, error)) {

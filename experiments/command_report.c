@@ -2,6 +2,7 @@
 #include "experiments/commands.h"
 #include "experiments/experiment.h"
 
+#include <glib/gstdio.h>
 #include <stdio.h>
 
 /* report and merge: from stores to files, without simulating. */
@@ -50,6 +51,30 @@ int lab_command_report(int argc, char **argv)
 	return store ? write_out(store, argv[1]) : lab_fail(error);
 }
 
+static bool same_file(const char *one, const char *other)
+{
+	GStatBuf a, b;
+
+	return g_stat(one, &a) == 0 && g_stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* All are judged before anything is written. */
+static bool check_mergeable(char *const *directories, guint count, GError **error)
+{
+	g_autoptr(lab_store) first = lab_store_open(directories[0], false, error);
+
+	for (guint i = 1; first && i < count; i++) {
+		g_autoptr(lab_store) other = NULL;
+
+		if (same_file(directories[0], directories[i]))
+			continue;
+		other = lab_store_open(directories[i], false, error);
+		if (!other || !lab_store_same_experiment(first, other, directories[i], error))
+			return false;
+	}
+	return first != NULL;
+}
+
 int lab_command_merge(int argc, char **argv)
 {
 	g_autofree char *out = NULL;
@@ -72,11 +97,16 @@ int lab_command_merge(int argc, char **argv)
 
 	if (!lab_usage_parse(&usage, &argc, &argv, &exit_code))
 		return exit_code;
-	store = out ? lab_store_open_copy(out, argv[1], &error) : lab_store_open(argv[1], false, &error);
+	if (!out)
+		out = g_strdup(argv[1]);
+	if (!check_mergeable(argv + 1, (guint)argc - 1, &error))
+		return lab_fail(error);
+	store = same_file(out, argv[1]) ? lab_store_open(out, false, &error)
+					: lab_store_open_copy(out, argv[1], &error);
 	if (!store)
 		return lab_fail(error);
 	for (int i = 2; i < argc; i++)
-		if (!lab_store_merge(store, argv[i], &error))
+		if (!same_file(out, argv[i]) && !lab_store_merge(store, argv[i], &error))
 			return lab_fail(error);
-	return write_out(store, out ? out : argv[1]);
+	return write_out(store, out);
 }

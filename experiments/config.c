@@ -328,6 +328,22 @@ GPtrArray *lab_config_section(const struct lab_config *config, const char *secti
 	return found;
 }
 
+/* The last --set that gave this key a value or a sweep; NULL: none. */
+static const char *set_find(const struct lab_config *config, const char *dotted)
+{
+	const char *found = NULL;
+
+	for (guint i = 0; config->sets[i]; i++) {
+		const char *name = config->sets[i];
+
+		if (g_str_has_prefix(name, "sweep."))
+			name += strlen("sweep.");
+		if (g_str_has_prefix(name, dotted) && strchr(" =", name[strlen(dotted)]))
+			found = config->sets[i];
+	}
+	return found;
+}
+
 void lab_config_blame(const struct lab_config *config, int key, GError **error)
 {
 	const struct lab_sweep *sweep = key >= 0 ? sweep_find(config, (guint)key) : NULL;
@@ -337,6 +353,8 @@ void lab_config_blame(const struct lab_config *config, int key, GError **error)
 		g_prefix_error(error, "%s:%u: [sweep] %s: ", config->path, sweep->line, lab_key_dotted((guint)key));
 	else if (row && config->lines[key])
 		g_prefix_error(error, "%s:%u: [%s] %s: ", config->path, config->lines[key], row->section, row->name);
+	else if (key >= 0 && set_find(config, lab_key_dotted((guint)key)))
+		g_prefix_error(error, "--set %s: ", set_find(config, lab_key_dotted((guint)key)));
 	else
 		g_prefix_error(error, "%s: ", config->path);
 }

@@ -182,6 +182,7 @@ struct report_table *lab_experiment_table(struct lab_store *store, guint *missin
 int lab_experiment_verdict(const struct report_table *table)
 {
 	int verdict = 0;
+	bool any_finished = false;
 
 	for (guint i = 0; i < table->rows->len; i++) {
 		const struct sim_result *result = ((struct report_row *)table->rows->pdata[i])->result;
@@ -190,8 +191,9 @@ int lab_experiment_verdict(const struct report_table *table)
 			return 1;
 		if (result->outcome != SIM_OUTCOME_FINISHED && result->outcome != SIM_OUTCOME_IMPOSSIBLE)
 			verdict = 4;
+		any_finished |= result->outcome == SIM_OUTCOME_FINISHED;
 	}
-	return verdict;
+	return any_finished ? verdict : 4;
 }
 
 bool lab_experiment_write(const struct report_table *table, const char *directory, GError **error)

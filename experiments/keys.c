@@ -154,8 +154,8 @@ static const struct lab_key keys_after_policies[] = {
 
 	{ "workload", "mountpoint", LAB_TEXT, "where the share is mounted; unset: a command's file is in its root",
 	  .set = lab_set_mountpoint, .fallback = "unset", .hidden = true },
-	{ "workload", "file_size", LAB_SIZE, "size of each file; needed = as large as its command reads",
-	  .zero = "needed", .max = 1e15, .set = lab_set_file_size, .fallback = "needed" },
+	{ "workload", "file_size", LAB_SIZE, "size of each file; needed = as large as its command reads", .max = 1e15,
+	  .set = lab_set_file_size, .fallback = "needed" },
 	{ "workload", "command", LAB_TEXT, "commands as typed, separated by ';' (list workloads)",
 	  .set = lab_set_command, .fallback = "unset" },
 };

@@ -27,7 +27,8 @@ struct lab_draft {
 	GString *mount; /* option string: client.mount with the single options worked in */
 	const char *command; /* workload.command, NULL until given */
 	const char *mountpoint; /* NULL: any directory */
-	uint64_t file_bytes; /* workload.file_size; 0: as large as the command needs */
+	uint64_t file_bytes; /* workload.file_size; 0: as large as the command needs, or empty */
+	bool files_are_empty;
 };
 
 enum lab_storage { LAB_STORE_NONE, LAB_STORE_U16, LAB_STORE_U32, LAB_STORE_U64, LAB_STORE_DOUBLE, LAB_STORE_BOOL };

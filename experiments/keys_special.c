@@ -213,11 +213,13 @@ bool lab_set_mountpoint(struct lab_draft *draft, const struct lab_key *key, cons
 
 bool lab_set_file_size(struct lab_draft *draft, const struct lab_key *key, const char *text, GError **error)
 {
-	double number;
+	double number = 0;
+	bool needed = !strcmp(text, key->fallback);
 
-	if (!lab_key_number(key, text, &number, error))
+	if (!needed && !lab_key_number(key, text, &number, error))
 		return false;
 	draft->file_bytes = (uint64_t)number;
+	draft->files_are_empty = !needed && draft->file_bytes == 0;
 	return true;
 }
 

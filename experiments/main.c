@@ -2,6 +2,7 @@
 #include "experiments/commands.h"
 #include "experiments/version.h"
 
+#include <errno.h>
 #include <locale.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +44,15 @@ static int unknown(const char *word)
 	return 2;
 }
 
+/* A result that could not be written is no result, whatever the command thinks. */
+static int told(int exit_code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return exit_code;
+	fprintf(stderr, "smblab: cannot write to standard output: %s\n", g_strerror(errno));
+	return 3;
+}
+
 int main(int argc, char **argv)
 {
 	g_autofree char *name = NULL;
@@ -55,11 +65,11 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		help(stdout);
-		return 0;
+		return told(0);
 	}
 	if (!strcmp(argv[1], "--version")) {
 		printf("smblab %s (git %s, model %.12s)\n", lab_version(), lab_git_revision(), lab_model_hash());
-		return 0;
+		return told(0);
 	}
 	for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
 		if (strcmp(commands[i].name, argv[1]) != 0)
@@ -67,7 +77,7 @@ int main(int argc, char **argv)
 		name = g_strconcat("smblab ", argv[1], NULL);
 		g_set_prgname(name);
 		argv[1] = name;
-		return commands[i].run(argc - 1, argv + 1);
+		return told(commands[i].run(argc - 1, argv + 1));
 	}
 	return unknown(argv[1]);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "experiments/measured.h"
+#include "experiments/scan.h"
 
 #include <string.h>
 
@@ -93,15 +94,13 @@ static bool table_take(struct lab_table *table, const char *path, char **lines, 
 struct lab_table *lab_table_read(const char *path, GError **error)
 {
 	g_autofree char *text = NULL;
-	g_autoptr(GError) cause = NULL;
 	g_auto(GStrv) lines = NULL;
 	struct lab_table *table;
 	gsize length;
 
-	if (!g_file_get_contents(path, &text, &length, &cause)) {
-		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "%s", cause->message);
+	text = lab_file_read(path, LAB_TABLE_BYTES_MAX, &length, error);
+	if (!text)
 		return NULL;
-	}
 	if (!g_utf8_validate_len(text, length, NULL)) {
 		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "%s: not a text file (UTF-8)", path);
 		return NULL;

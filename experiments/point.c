@@ -92,6 +92,7 @@ static bool parse_command(struct lab_draft *draft, struct lab_build_report *repo
 		.directory = draft->directory,
 		.mountpoint = draft->mountpoint,
 		.file_bytes = draft->file_bytes,
+		.files_are_empty = draft->files_are_empty,
 		.block_bytes = draft->point->mount.bsize,
 		.seed = draft->point->seed,
 	};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "experiments/scan.h"
 
-#include <glib/gstdio.h>
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static void entry_free(gpointer data)
@@ -129,6 +130,10 @@ GPtrArray *lab_scan_text(const char *path, const char *text, gsize length, GErro
 	struct scan scan = { .path = path };
 	bool right;
 
+	if (length >= 3 && !memcmp(text, "\xef\xbb\xbf", 3)) { /* the mark with which some editors begin a text */
+		text += 3;
+		length -= 3;
+	}
 	scan.entries = g_ptr_array_new_with_free_func(entry_free);
 	scan.seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	right = check_is_text(&scan, text, length, error) && scan_lines(&scan, text, error) &&
@@ -141,24 +146,45 @@ GPtrArray *lab_scan_text(const char *path, const char *text, gsize length, GErro
 	return NULL;
 }
 
+static bool read_up_to(FILE *file, GByteArray *content, gsize bytes_max)
+{
+	guint8 buffer[16384];
+	size_t got;
+
+	while (content->len <= bytes_max && (got = fread(buffer, 1, sizeof(buffer), file)) > 0)
+		g_byte_array_append(content, buffer, (guint)got);
+	return !ferror(file);
+}
+
+char *lab_file_read(const char *path, gsize bytes_max, gsize *length, GError **error)
+{
+	g_autoptr(GByteArray) content = g_byte_array_new();
+	FILE *file = fopen(path, "re");
+	bool whole = file && read_up_to(file, content, bytes_max);
+	int why = errno;
+
+	if (file)
+		fclose(file);
+	if (!whole) {
+		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "cannot read %s: %s", path, g_strerror(why));
+		return NULL;
+	}
+	if (content->len > bytes_max) {
+		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "%s: is larger than %" G_GSIZE_FORMAT " MiB: no %s is",
+			    path, bytes_max >> 20, bytes_max == LAB_SCAN_BYTES_MAX ? "config" : "measured table");
+		return NULL;
+	}
+	*length = content->len;
+	g_byte_array_append(content, (const guint8 *)"", 1);
+	return (char *)g_byte_array_free(g_steal_pointer(&content), FALSE);
+}
+
 GPtrArray *lab_scan_file(const char *path, char **text, GError **error)
 {
-	g_autofree char *content = NULL;
-	g_autoptr(GError) cause = NULL;
-	GPtrArray *entries;
-	GStatBuf status;
 	gsize length;
+	g_autofree char *content = lab_file_read(path, LAB_SCAN_BYTES_MAX, &length, error);
+	GPtrArray *entries = content ? lab_scan_text(path, content, length, error) : NULL;
 
-	if (g_stat(path, &status) == 0 && (S_ISDIR(status.st_mode) || status.st_size > LAB_SCAN_BYTES_MAX)) {
-		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "%s: %s", path,
-			    S_ISDIR(status.st_mode) ? "is a directory" : "is larger than 1 MiB: no config is");
-		return NULL;
-	}
-	if (!g_file_get_contents(path, &content, &length, &cause)) {
-		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "%s", cause->message);
-		return NULL;
-	}
-	entries = lab_scan_text(path, content, length, error);
 	if (entries && text)
 		*text = g_steal_pointer(&content);
 	return entries;

@@ -23,8 +23,11 @@ static const char schema[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL
 
 bool lab_store_fail(struct lab_store *store, GError **error)
 {
-	g_set_error(error, LAB_ERROR, LAB_ERROR_ENVIRONMENT, "result store %s: %s", store->path,
-		    sqlite3_errmsg(store->database));
+	int code = store->database ? sqlite3_errcode(store->database) : SQLITE_NOMEM;
+	bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+
+	g_set_error(error, LAB_ERROR, LAB_ERROR_ENVIRONMENT, "result store %s: %s%s", store->path,
+		    sqlite3_errmsg(store->database), damaged ? "; without it, a run computes all points again" : "");
 	return false;
 }
 

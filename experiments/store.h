@@ -51,6 +51,8 @@ void lab_stored_row_free(struct lab_stored_row *row);
 /** All rows in order. */
 GPtrArray *lab_store_rows(struct lab_store *store, GError **error);
 
+/** Are both runs of one config by one program version? LAB_ERROR_USAGE names `directory`, where `other` is, if not. */
+bool lab_store_same_experiment(struct lab_store *store, struct lab_store *other, const char *directory, GError **error);
 /** Take over the finished points of another store of the same experiment. LAB_ERROR_USAGE: another experiment, or
  *  another program version; LAB_ERROR_ENVIRONMENT with "disagree" in it: the same point, another result. */
 bool lab_store_merge(struct lab_store *store, const char *directory, GError **error);

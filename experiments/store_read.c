@@ -68,7 +68,7 @@ GPtrArray *lab_store_rows(struct lab_store *store, GError **error)
 	return step == SQLITE_DONE ? g_steal_pointer(&rows) : NULL;
 }
 
-static bool same_experiment(struct lab_store *store, struct lab_store *other, const char *directory, GError **error)
+bool lab_store_same_experiment(struct lab_store *store, struct lab_store *other, const char *directory, GError **error)
 {
 	static const char *const names[] = { "config_hash", "version", "model_hash", "columns" };
 
@@ -134,7 +134,8 @@ bool lab_store_merge(struct lab_store *store, const char *directory, GError **er
 {
 	g_autoptr(lab_store) other = lab_store_open(directory, false, error);
 
-	return other && same_experiment(store, other, directory, error) && take_points(store, directory, error);
+	return other && lab_store_same_experiment(store, other, directory, error) &&
+	       take_points(store, directory, error);
 }
 
 struct lab_store *lab_store_open_copy(const char *directory, const char *from, GError **error)

@@ -123,6 +123,8 @@ bool lab_number_parse(enum lab_type type, const char *text, double *number, GErr
 	if (*name == '\0' && *number == 0)
 		return true;
 	unit = unit_find(units, name);
+	if (!unit && (*name == 'e' || *name == 'E') && name[1] && strchr("+-0123456789", name[1]))
+		return refuse(error, text, "has an exponent: write it out as a plain decimal", type);
 	if (!unit && strchr(name, '#'))
 		return refuse(error, text, "has a comment behind it: comments stand on lines of their own", type);
 	if (!unit)

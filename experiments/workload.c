@@ -59,13 +59,13 @@ struct sim_read_job *lab_job_add(struct sim_workload *workload, const char *file
 bool lab_job_size(struct sim_read_job *job, const struct lab_surroundings *around, uint64_t needed_bytes,
 		  GError **error)
 {
-	job->file_bytes = around->file_bytes ? around->file_bytes : needed_bytes;
-	if (job->file_bytes == 0) {
+	job->file_bytes = around->file_bytes || around->files_are_empty ? around->file_bytes : needed_bytes;
+	if (job->file_bytes == 0 && !around->files_are_empty) {
 		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE,
 			    "'%s' is read to its end, so its size must be given: file_size= in [workload]", job->file);
 		return false;
 	}
-	if (job->skip_bytes >= job->file_bytes) {
+	if (job->skip_bytes && job->skip_bytes >= job->file_bytes) {
 		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "'%s' ends before the first byte that is read",
 			    job->file);
 		return false;

@@ -16,7 +16,8 @@
 struct lab_surroundings {
 	const char *directory; /* where fio job files with relative names are */
 	const char *mountpoint; /* files below it are on the share; NULL: each file named is, in the share's root */
-	uint64_t file_bytes; /* size of the files; 0 = as large as the command needs */
+	uint64_t file_bytes; /* size of the files; 0 = as large as the command needs, or empty */
+	bool files_are_empty;
 	uint64_t block_bytes; /* st_blksize of files on the share: what cat reads at a time, at least 128 KiB */
 	uint64_t seed; /* for random offsets */
 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "experiments/scan.h"
 #include "experiments/workload.h"
 
 #include <string.h>
@@ -221,8 +222,10 @@ static GKeyFile *job_file_load(const char *name, const struct lab_surroundings *
 	g_autofree char *text = NULL, *spelled = NULL;
 	g_autoptr(GError) cause = NULL;
 	g_autoptr(GKeyFile) file = g_key_file_new();
+	gsize length;
 
-	if (g_file_get_contents(path, &text, NULL, &cause)) {
+	text = lab_file_read(path, LAB_SCAN_BYTES_MAX, &length, &cause);
+	if (text) {
 		spelled = switches_spelled_out(text);
 		if (g_key_file_load_from_data(file, spelled, strlen(spelled), G_KEY_FILE_NONE, &cause))
 			return g_steal_pointer(&file);

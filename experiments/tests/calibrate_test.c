@@ -145,6 +145,8 @@ Test(calibrate, nonsense_is_refused)
 		{ "[calibrate]\nclient.kernel=6.1..6.4\n", "bounds need a key" },
 		{ "[calibrate]\nclient.cost.receive_cpu=1..2\nevaluations=0\n", "1 to 100000" },
 		{ "[calibrate]\nclient.cost.receive_cpu=1..2\nalgorithm=magic\n", "sbplx" },
+		{ "[calibrate]\nclient.rasize=1M..2M\n", "value of its own" },
+		{ "[calibrate]\nnetwork.rtt=1ms;2ms\n", "value of its own" },
 	};
 	char *directory = program_directory();
 

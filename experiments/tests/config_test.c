@@ -111,6 +111,47 @@ Test(config, binary_huge_and_missing_files_are_refused)
 	expect_refused(directory, "huge.ini");
 	expect_refused(directory, "missing.ini");
 	expect_refused(directory, ".");
+	expect_refused(directory, "/dev/zero");
+	program_clean(directory);
+}
+
+Test(config, a_byte_order_mark_and_line_ends_of_other_systems_do_not_matter)
+{
+	g_autofree char *marked = g_strconcat("\xef\xbb\xbf", program_config, NULL);
+	g_auto(GStrv) lines = g_strsplit(program_config, "\n", -1);
+	g_autofree char *returns = g_strjoinv("\r\n", lines);
+	const char *const texts[] = { marked, returns };
+	char *directory = program_directory();
+
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++) {
+		struct program program;
+
+		program_write(directory, "c.ini", texts[i], -1);
+		program = program_run(directory, "run", "c.ini", "--dry-run", NULL);
+		cr_assert_eq(program.exit_code, 0, "case %zu: %s", i, program.err);
+		cr_assert(strstr(program.out, "6 points"), "case %zu: %s", i, program.out);
+		program_clear(&program);
+	}
+	program_clean(directory);
+}
+
+Test(config, what_a_set_brought_in_is_blamed_on_it)
+{
+	static const struct {
+		const char *set, *message;
+	} cases[] = { { "workload.command=rm /mnt/f", "--set workload.command=rm /mnt/f: " },
+		      { "client.mount=vers=9", "--set client.mount=vers=9: " },
+		      { "sweep.client.mount=vers=9;vers=8", "--set sweep.client.mount=vers=9;vers=8: " } };
+	char *directory = program_directory();
+
+	program_write(directory, "c.ini", program_config, -1);
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct program program = program_run(directory, "run", "c.ini", "--set", cases[i].set, NULL);
+
+		cr_assert_eq(program.exit_code, 2, "%s", program.err);
+		cr_assert(strstr(program.err, cases[i].message), "%s", program.err);
+		program_clear(&program);
+	}
 	program_clean(directory);
 }
 

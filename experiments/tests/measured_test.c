@@ -67,6 +67,9 @@ Test(measured, a_ragged_or_empty_table_is_refused_with_its_line)
 		cr_assert_null(lab_table_read(path, &error));
 		cr_assert(strstr(error->message, cases[i].reason), "%s", error->message);
 	}
+	g_autoptr(GError) endless = NULL;
+	cr_assert_null(lab_table_read("/dev/zero", &endless));
+	cr_assert(strstr(endless->message, "larger than 64 MiB"), "%s", endless->message);
 	program_clean(directory);
 }
 

@@ -237,6 +237,13 @@ Test(run, stores_of_different_experiments_do_not_merge)
 	cr_assert_eq(program.exit_code, 2);
 	cr_assert(strstr(program.err, "another experiment"), "%s", program.err);
 	program_clear(&program);
+	program = program_run(directory, "merge", "a", "a", "b", "--out", "new", NULL);
+	cr_assert_eq(program.exit_code, 2);
+	cr_assert_eq(program_entries(directory), 3, "something was written");
+	program_clear(&program);
+	program = program_run(directory, "merge", "a", "a", "--out", "a", NULL);
+	cr_assert_eq(program.exit_code, 0, "the same store twice is one: %s", program.err);
+	program_clear(&program);
 	program_clean(directory);
 }
 
@@ -281,6 +288,55 @@ Test(run, an_impossible_point_is_a_row_and_not_a_gap)
 	cr_assert(strstr(lines[2], "impossible") && strstr(lines[2], "Invalid rasize"), "%s", lines[2]);
 	program_clear(&program);
 	program_clean(directory);
+}
+
+Test(run, an_experiment_of_which_nothing_finished_exits_4)
+{
+	char *directory = program_directory();
+	struct program program;
+	const char *still = "[client]\ncost.request_cpu=0\ncost.receive_cpu=0\ncost.copy_cpu=0\ncost.page_cpu=0\n"
+			    "cost.syscall_cpu=0\n[server]\nrequest_cpu=0\nreceive_cpu=0\nsend_cpu=0\nread_cpu=0\n"
+			    "storage_latency=0\n[network]\nrtt=0\nrate=unlimited\n"
+			    "[workload]\ncommand=dd if=/mnt/f of=/dev/null bs=1M count=2\n";
+
+	program_write(directory, "c.ini", still, -1);
+	program = program_run(directory, "run", "c.ini", "--out", "out", NULL);
+	cr_assert_eq(program.exit_code, 4, "exit %d: %s", program.exit_code, program.err);
+	cr_assert(strstr(program.out, "nothing on the way takes any time"), "%s", program.out);
+	program_clear(&program);
+	program_clean(directory);
+}
+
+Test(run, an_empty_file_is_read_to_its_end)
+{
+	static const char *const commands[] = { "workload.command=dd if=/mnt/f of=/dev/null bs=1M",
+						"workload.command=cat /mnt/f" };
+	char *directory = program_directory();
+
+	program_write(directory, "c.ini", program_config, -1);
+	for (size_t i = 0; i < G_N_ELEMENTS(commands); i++) {
+		struct program program = program_run(directory, "run", "c.ini", "--json", "--set", commands[i], "--set",
+						     "workload.file_size=0", NULL);
+
+		cr_assert_eq(program.exit_code, 0, "%s", program.err);
+		cr_assert(strstr(program.out, "\"bytes\" : 0,") && strstr(program.out, "finished"), "%s", program.out);
+		program_clear(&program);
+	}
+	program_clean(directory);
+}
+
+Test(run, a_result_that_cannot_be_printed_is_an_environment_error)
+{
+	static const char *const arguments[] = { "list keys", "list eras --json", "--help", "--version" };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(arguments); i++) {
+		g_autofree char *line = g_strdup_printf("'%s' %s > /dev/full 2> /dev/null", program_path, arguments[i]);
+		const char *const argv[] = { "sh", "-c", line, NULL };
+		g_autoptr(GSubprocess) process = g_subprocess_newv(argv, G_SUBPROCESS_FLAGS_NONE, NULL);
+
+		cr_assert(process && g_subprocess_wait(process, NULL, NULL));
+		cr_assert_eq(g_subprocess_get_exit_status(process), 3, "%s", arguments[i]);
+	}
 }
 
 Test(run, a_point_that_reaches_a_bound_is_a_row_and_exit_4)

@@ -52,12 +52,13 @@ Test(value, what_is_no_value_is_refused_with_a_reason)
 		{ LAB_SIZE, "M", "not a number" },	  { LAB_SIZE, "1MB", "unknown unit" },
 		{ LAB_SIZE, "1m", "unknown unit" },	  { LAB_SIZE, "0.3", "not whole" },
 		{ LAB_SIZE, "99999999T", "too large" },	  { LAB_SIZE, "nan", "not a number" },
-		{ LAB_SIZE, "0x10", "unknown unit" },	  { LAB_SIZE, "1e9", "unknown unit" },
+		{ LAB_SIZE, "0x10", "unknown unit" },	  { LAB_SIZE, "1e9", "has an exponent" },
 		{ LAB_TIME, "10", "needs a unit" },	  { LAB_TIME, "10min", "unknown unit" },
 		{ LAB_TIME, "10ms # fitted", "comment" }, { LAB_TIME, ".", "not a number" },
 		{ LAB_RATE, "10", "needs a unit" },	  { LAB_RATE, "10G", "unknown unit" },
 		{ LAB_COUNT, "1.5", "not whole" },	  { LAB_COUNT, "two", "not a number" },
-		{ LAB_COUNT, "1 2", "unknown unit" },
+		{ LAB_COUNT, "1 2", "unknown unit" },	  { LAB_NUMBER, "1e-4", "has an exponent" },
+		{ LAB_SIZE, "1E", "unknown unit" },
 	};
 
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {

@@ -101,17 +101,25 @@ void monitor_charge_check(struct smb_monitor *monitor, const struct monitor_chan
 		payload_charge_check(monitor, channel->multi_credit, member->message);
 }
 
-/* The client counts what it holds back for echoes and breaks as spent, so it may ask a little beyond the limit. */
-static void greed_check(struct smb_monitor *monitor, const struct monitor_channel *channel,
-			const struct smb2_header *header)
+/*
+ * Asking back what is spent is fine at any time; more only up to the limit. With nothing in flight the client lets go of
+ * what it holds beyond it (cifs smb2_add_credits, change_conf), and may ask for as much again later. It counts what it
+ * holds back for echoes and breaks as spent.
+ */
+static void greed_check(struct smb_monitor *monitor, struct monitor_channel *channel, const struct smb2_header *header)
 {
-	uint32_t max = monitor->expect.max_credits;
+	int64_t max = monitor->expect.max_credits;
 	uint32_t charge = monitor_charge(header);
-	if (!max || header->credits <= charge)
+	int64_t held;
+
+	if (!max)
 		return;
-	if (channel->credits >= (int64_t)max + MONITOR_RESERVED_CREDITS)
-		monitor_report(monitor, SMB_RULE_C6, "asks for %u credits and pays %u with %lld left of at most %u",
-			       header->credits, charge, (long long)channel->credits, max);
+	if (!channel->in_flight && channel->credits + charge - channel->let_go > max)
+		channel->let_go = channel->credits + charge - max;
+	held = channel->credits - channel->let_go;
+	if (header->credits > charge && held + header->credits > max + MONITOR_RESERVED_CREDITS)
+		monitor_report(monitor, SMB_RULE_C6, "asks for %u credits and pays %u with %lld left of at most %lld",
+			       header->credits, charge, (long long)held, (long long)max);
 }
 
 void monitor_credits_spend(struct smb_monitor *monitor, struct monitor_channel *channel,

@@ -59,8 +59,7 @@ struct smb_monitor_limits {
 
 /** What the monitor is told about the client under test; 0 = unknown, the rule that needs it does not judge. */
 struct smb_monitor_expect {
-	uint32_t
-		max_credits; /* C6: with this many (and the two held back for echo and oplock), no more are asked for */
+	uint32_t max_credits; /* C6: beyond this (and the two held back for echo and oplock) no more are asked for */
 	uint32_t rsize; /* bytes, C30 */
 	uint64_t readahead_bytes; /* ra_pages * page size, C30 */
 	uint32_t page_bytes; /* of the page cache; 0: reads are not cached, READs may overlap (C30) */

@@ -34,6 +34,7 @@ struct monitor_channel {
 	uint64_t hole_since; /* value of `requests` when the hole at `low` opened */
 	uint64_t requests; /* sent, CANCEL not counted */
 	int64_t credits;
+	int64_t let_go; /* of them: what the client may have let go of above its limit while it was idle */
 	uint32_t in_flight;
 	uint32_t forgotten; /* of in_flight: sent but without a slot in the table */
 	uint64_t read_bytes;

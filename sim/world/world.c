@@ -187,6 +187,11 @@ static void conclude(struct world *world)
 	result->seconds = (double)spent_ns / 1e9;
 	result->throughput_MBps = spent_ns ? (double)result->bytes * 1e3 / (double)spent_ns : 0;
 	result->pairs = pairs_so_far(world) - world->pairs_before;
+	if (result->outcome == SIM_OUTCOME_FINISHED && result->bytes && !spent_ns) {
+		result->outcome = SIM_OUTCOME_IMPOSSIBLE;
+		g_strlcpy(result->failure, "nothing on the way takes any time: no throughput can be told",
+			  sizeof(result->failure));
+	}
 	if (result->credits_min == INT64_MAX)
 		result->credits_min = 0;
 	if (world->monitor && result->outcome == SIM_OUTCOME_FINISHED)

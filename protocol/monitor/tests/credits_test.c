@@ -78,6 +78,15 @@ Test(monitor_credits, credits_are_not_overdrawn)
 		  .steps = { ECHO(1), SEND(.command = SMB2_ECHO, .id = 2, .credits = 0) } },
 		{ "below the limit", 40, .expect = { .max_credits = 50 },
 		  .steps = { SEND(.id = 1, .credits = 10, .command = SMB2_ECHO) } },
+		{ "up to the limit and the two held back", 99, .expect = { .max_credits = 50 },
+		  .steps = { SEND(.id = 1, .credits = 3, .command = SMB2_ECHO) } },
+		{ "what an idle client let go of may be asked for again", 20, .expect = { .max_credits = 20 },
+		  .steps = { ECHO(1), REPLY(.command = SMB2_ECHO, .id = 1, .credits = 30), ECHO(2),
+			     SEND(.id = 3, .credits = 3, .command = SMB2_ECHO) } },
+		{ "a busy client has let go of nothing", 20, .expect = { .max_credits = 20 },
+		  .steps = { ECHO(1), ECHO(2), REPLY(.command = SMB2_ECHO, .id = 1, .credits = 30),
+			     SEND(.id = 3, .credits = 3, .command = SMB2_ECHO) },
+		  .broken = { SMB_RULE_C6 } },
 	};
 	CONVERSATIONS_CHECK(cases);
 }
