@@ -104,10 +104,12 @@ void monitor_charge_check(struct smb_monitor *monitor, const struct monitor_chan
 /*
  * Asking back what is spent is fine at any time; more only up to the limit. With nothing in flight the client lets go of
  * what it holds beyond it (cifs smb2_add_credits, change_conf), and may ask for as much again later. It counts what it
- * holds back for echoes and breaks as spent.
+ * holds back for echoes and breaks as spent, and a chain as spent before its first member asks.
  */
-static void greed_check(struct smb_monitor *monitor, struct monitor_channel *channel, const struct smb2_header *header)
+static void greed_check(struct smb_monitor *monitor, struct monitor_channel *channel,
+			const struct monitor_member *member)
 {
+	const struct smb2_header *header = member->header;
 	int64_t max = monitor->expect.max_credits;
 	uint32_t charge = monitor_charge(header);
 	int64_t held;
@@ -117,14 +119,15 @@ static void greed_check(struct smb_monitor *monitor, struct monitor_channel *cha
 	if (!channel->in_flight && channel->credits + charge - channel->let_go > max)
 		channel->let_go = channel->credits + charge - max;
 	held = channel->credits - channel->let_go;
-	if (header->credits > charge && held + header->credits > max + MONITOR_RESERVED_CREDITS)
+	if (!member->has_next && header->credits > charge && held + header->credits > max + MONITOR_RESERVED_CREDITS)
 		monitor_report(monitor, SMB_RULE_C6, "asks for %u credits and pays %u with %lld left of at most %lld",
 			       header->credits, charge, (long long)held, (long long)max);
 }
 
 void monitor_credits_spend(struct smb_monitor *monitor, struct monitor_channel *channel,
-			   const struct smb2_header *header)
+			   const struct monitor_member *member)
 {
+	const struct smb2_header *header = member->header;
 	uint32_t charge = monitor_charge(header);
 	int64_t missing = (int64_t)charge - channel->credits;
 
@@ -136,7 +139,7 @@ void monitor_credits_spend(struct smb_monitor *monitor, struct monitor_channel *
 		channel->top += (uint64_t)missing;
 	}
 	channel->credits -= charge;
-	greed_check(monitor, channel, header);
+	greed_check(monitor, channel, member);
 }
 
 void monitor_credits_grant(struct monitor_channel *channel, uint16_t credits)

@@ -243,7 +243,7 @@ static uint32_t member_sent(struct smb_monitor *monitor, uint32_t channel, const
 	monitor_charge_check(monitor, on, member);
 	if (member->message)
 		monitor_sizes_check(monitor, on, member->message);
-	monitor_credits_spend(monitor, on, header);
+	monitor_credits_spend(monitor, on, member);
 	monitor_window_take(monitor, channel, header);
 	uint32_t slot = monitor_request_add(monitor, channel, header->message_id);
 	if (slot != SLOT_NONE)
@@ -276,6 +276,7 @@ static void members_sent(struct smb_monitor *monitor, uint32_t channel, const st
 		enum smb_wire_verdict verdict = smb2_header_decode(pdu->bytes + position, left, &header, &next);
 		if (!monitor_next_command_check(monitor, verdict, next, left))
 			break;
+		member.has_next = next != 0;
 		if (!position && next)
 			member.chain = monitor_chain_add(monitor);
 		if (member.index == 1)

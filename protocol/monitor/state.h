@@ -183,6 +183,7 @@ struct monitor_member {
 	const struct smb2_message *message; /* NULL: the body was not needed or could not be decoded */
 	uint32_t index; /* in its PDU, from 0 */
 	uint32_t chain; /* slot, or SLOT_NONE for a single message */
+	bool has_next; /* another member follows in the PDU */
 	bool chain_related; /* the second member says so for all after it */
 };
 
@@ -227,7 +228,7 @@ bool monitor_window_is_valid(const struct smb_monitor *monitor, uint32_t channel
 void monitor_charge_check(struct smb_monitor *monitor, const struct monitor_channel *channel,
 			  const struct monitor_member *member);
 void monitor_credits_spend(struct smb_monitor *monitor, struct monitor_channel *channel,
-			   const struct smb2_header *header);
+			   const struct monitor_member *member);
 void monitor_credits_grant(struct monitor_channel *channel, uint16_t credits);
 void monitor_credits_after_reply(struct smb_monitor *monitor, const struct monitor_channel *channel);
 void monitor_credits_idle(struct smb_monitor *monitor, const struct monitor_channel *channel);
