@@ -100,6 +100,7 @@ void sim_conn_connect(struct sim_conn *conn)
 void sim_conn_set_inbox(struct sim_conn *conn, enum sim_side side, struct sim_queue *inbox)
 {
 	conn->streams[!side].inbox = inbox;
+	sim_queue_add_stream(inbox, &conn->streams[!side]);
 }
 
 void sim_conn_send(struct sim_conn *conn, enum sim_side from, void *message, uint64_t stream_bytes)
@@ -141,6 +142,9 @@ void sim_conn_cut(struct sim_conn *conn, void (*drop)(void *message, void *arg),
 {
 	if (conn->cut)
 		return;
+	for (int from = SIM_CLIENT; from <= SIM_SERVER; from++)
+		if (conn->streams[from].inbox)
+			sim_queue_take_arrivals(conn->streams[from].inbox);
 	conn->cut = true;
 	conn->drop = drop;
 	conn->drop_arg = arg;

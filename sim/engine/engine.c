@@ -147,10 +147,21 @@ static sg_host_t machine_find(const struct sim_host_spec *spec)
 	return host;
 }
 
+static void machine_init(struct sim_machine *machine, const struct sim_host_spec *spec)
+{
+	machine->host = machine_find(spec);
+	machine->cores = (guint)spec->cores;
+	machine->claims = g_ptr_array_new();
+}
+
 static void engine_find_hosts(struct sim_engine *engine, const struct sim_topology *topology)
 {
-	engine->hosts[SIM_CLIENT] = machine_find(&topology->client);
-	engine->hosts[SIM_SERVER] = machine_find(&topology->server);
+	machine_init(&engine->machines[SIM_CLIENT], &topology->client);
+	machine_init(&engine->machines[SIM_SERVER], &topology->server);
+	for (int side = SIM_CLIENT; side <= SIM_SERVER; side++)
+		engine->machine[side] = &engine->machines[side];
+	if (engine->machines[SIM_SERVER].host == engine->machines[SIM_CLIENT].host)
+		engine->machine[SIM_SERVER] = &engine->machines[SIM_CLIENT];
 	for (uint32_t i = 0; i < engine->path_count; i++)
 		for (int side = SIM_CLIENT; side <= SIM_SERVER; side++) {
 			engine->wires[i][side].from = host_find("nic-%s-%u", side_names[side], i);
@@ -240,6 +251,8 @@ void sim_engine_free(struct sim_engine *engine)
 		sim_queue_free(g_ptr_array_index(engine->queues, i));
 	for (guint i = 0; i < engine->threads->len; i++)
 		sim_thread_free(g_ptr_array_index(engine->threads, i));
+	for (int side = SIM_CLIENT; side <= SIM_SERVER; side++)
+		g_ptr_array_free(engine->machines[side].claims, TRUE);
 	ring_clear(&engine->starts);
 	ring_clear(&engine->wakes);
 	g_ptr_array_free(engine->conns, TRUE);

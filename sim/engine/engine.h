@@ -79,25 +79,34 @@ struct sim_thread *sim_thread_start(struct sim_engine *engine, enum sim_side sid
 /** [blocks] Use one core of this thread's host for `ns` nanoseconds of work; more threads than cores share them.
  *  0 returns at once. */
 void sim_cpu_use(struct sim_engine *engine, uint64_t ns);
+/** The same, but the thread goes on at once and has done the work by the time its next blocking call returns: for work
+ *  whose end nobody waits for. [blocks] only when all cores are in use. While a thread waits in sim_queue_pop it pays
+ *  at the same time. */
+void sim_cpu_owe(struct sim_engine *engine, uint64_t ns);
+/** [blocks] until the calling thread has done what it owes. */
+void sim_cpu_settle(struct sim_engine *engine);
 /** [blocks] until the clock shows `when_ns` (returns at once when it is past). */
 void sim_sleep_until(struct sim_engine *engine, uint64_t when_ns);
 
-/** A queue of pointers between threads. Push never blocks; order is first in, first out. */
+/** A queue of pointers between threads. Push never blocks; order is first in, first out. Of several threads that wait,
+ *  the one that came last gets the next item. */
 struct sim_queue *sim_queue_new(struct sim_engine *engine);
 void sim_queue_push(struct sim_queue *queue, void *item);
 /** [blocks] until there is an item. */
 void *sim_queue_pop(struct sim_queue *queue);
 /** [blocks] until there is an item or the clock shows `when_ns`; NULL then. */
 void *sim_queue_pop_until(struct sim_queue *queue, uint64_t when_ns);
-bool sim_queue_is_empty(const struct sim_queue *queue);
+/** The next item, NULL when there is none. Never blocks: what the thread owes, and what sim_queue_set_costs says, is not
+ *  paid. */
+void *sim_queue_take(struct sim_queue *queue);
 
 /**
  * Connections carry messages in order, each with its length on the stream; the bytes themselves stay with the caller.
  *
  * Pattern: one sender thread per direction takes what the TCP window lets go, serialises it over a
  * zero-latency link with a blocking sendto (serialisation and fair sharing are exact there), stamps it with the time
- * it is due at the other end and appends it to a delay line; a delivery thread sleeps until due and pushes a
- * `struct sim_arrival` into the receiver's inbox.
+ * it is due at the other end and appends it to a delay line; the thread that pops from the inbox at its end sleeps until
+ * due and gets a `struct sim_arrival`. Its own TCP acknowledges in time whatever that thread does.
  */
 struct sim_arrival {
 	struct sim_conn *conn;
@@ -105,6 +114,8 @@ struct sim_arrival {
 	uint64_t bytes; /* stream bytes that arrived with this */
 	void *message; /* the message that is complete with these bytes; NULL when more is to come */
 	uint64_t sent_ns; /* when sim_conn_send was called for it (message != NULL) */
+	uint64_t begun_ns; /* when the first of what came in this piece was there */
+	uint64_t arrived_ns; /* when the last was */
 };
 
 /** `options[SIM_CLIENT]` governs what the client sends (its send buffer, Nagle) and its receive buffer. */
@@ -113,6 +124,11 @@ struct sim_conn *sim_conn_new(struct sim_engine *engine, uint32_t path, const st
 void sim_conn_connect(struct sim_conn *conn);
 /** Where arrivals for `side` go. Several connections may share one inbox. Must be set before the first send. */
 void sim_conn_set_inbox(struct sim_conn *conn, enum sim_side side, struct sim_queue *inbox);
+/** What the one thread that pops from an inbox pays with its processor for each arrival before it gets it. On a host
+ *  with a core for each thread that uses its processor, a message that TCP can send at once then comes as one arrival of
+ *  up to 1056 KiB, and the thread works on it while it comes, 264 KiB at a time: the end is that of an arrival per 264
+ *  KiB. Where cores are scarce such pieces do come one by one. */
+void sim_queue_set_costs(struct sim_queue *inbox, double ns_per_byte, double ns_per_message);
 /** Append a message of `stream_bytes` (>= 1) to the stream in the direction away from `from`. Never blocks.
  *  Messages are cut into arrivals at TCP's own pace; an arrival with message != NULL comes exactly once per send. */
 void sim_conn_send(struct sim_conn *conn, enum sim_side from, void *message, uint64_t stream_bytes);

@@ -13,6 +13,9 @@
 #include <simgrid/semaphore.h>
 
 #define SIM_NEVER UINT64_MAX
+/** A receiver works on a long message while it arrives, in parts of this size: a quarter of 1 MiB and of what goes
+ *  around it. */
+#define SIM_PIECE_BYTES (264 * 1024)
 
 /** One direction of one path: a link of zero latency between two hosts that do nothing else. */
 struct sim_wire {
@@ -22,11 +25,21 @@ struct sim_wire {
 	uint64_t busy_until_ns; /* when all that TCP has given to the wire so far will have left it */
 };
 
+/** A host with cores. See cpu.c. */
+struct sim_machine {
+	sg_host_t host;
+	guint cores;
+	guint users; /* threads that have used its processor so far */
+	guint executing; /* threads whose use is a SimGrid execution now */
+	GPtrArray *claims; /* struct sim_thread whose claim is SIM_CLAIM_OPEN */
+};
+
 struct sim_engine {
 	struct sim_path_spec *paths;
 	struct sim_wire (*wires)[2]; /* [path][sending side] */
 	uint32_t path_count;
-	sg_host_t hosts[2];
+	struct sim_machine machines[2];
+	struct sim_machine *machine[2]; /* by side; one and the same when both share a host */
 	char *platform_xml;
 	GPtrArray *conns;
 	GPtrArray *threads;
@@ -49,6 +62,7 @@ void sim_engine_check_stop(struct sim_engine *engine);
 struct sim_bell {
 	sg_actor_t sleeper; /* suspended until the bell is rung */
 	sg_sem_t semaphore; /* NULL until a wait with a limit */
+	uint64_t until_ns; /* while waiting: when the wait ends without a ring */
 	bool waiting;
 	bool rung;
 };
@@ -59,6 +73,66 @@ void sim_bell_ring(struct sim_engine *engine, struct sim_bell *bell);
 void sim_bell_wake(struct sim_bell *bell);
 /** [blocks] until rung or until `when_ns` (SIM_NEVER: no limit). */
 void sim_bell_wait(struct sim_engine *engine, struct sim_bell *bell, uint64_t when_ns);
+
+/** A use of a core that began while one was free. It is a promise of an end, not yet an event. */
+enum sim_claim {
+	SIM_CLAIM_NONE,
+	SIM_CLAIM_OPEN, /* done at `claim_end_ns` unless somebody else wants the core before */
+	SIM_CLAIM_EVICTED, /* cores are scarce: `claim_left_ns` of it is to be executed */
+};
+
+struct sim_queue_item {
+	void *item; /* NULL: none */
+	bool is_arrival;
+};
+
+struct sim_thread {
+	struct sim_engine *engine;
+	struct sim_machine *machine;
+	char *name;
+	void (*main)(void *arg);
+	void *arg;
+	bool daemon;
+	bool uses_cpu;
+	enum sim_claim claim;
+	uint64_t claim_end_ns;
+	uint64_t claim_left_ns;
+	struct sim_bell bell; /* rung for an item and for an eviction: look again */
+	struct sim_queue_item handed; /* by sim_queue_push */
+	uint64_t idle_since_ns; /* since when it waits for what it pops; only while it pops */
+	uint64_t paid_ns; /* when it had paid for the last arrival, */
+	uint64_t popped_ns; /* and when it got that */
+};
+
+struct sim_stream;
+
+struct sim_queue {
+	struct sim_engine *engine;
+	struct ring items; /* struct sim_queue_item */
+	GQueue waiters; /* struct sim_thread */
+	GPtrArray *streams; /* struct sim_stream, whose arrivals come here */
+	struct sim_thread *consumer; /* the first that popped */
+	bool is_shared; /* others popped as well */
+	bool has_costs;
+	double ns_per_byte;
+	double ns_per_message;
+};
+
+/** Whether each thread that uses the machine's processor has a core of its own, so that nobody waits for one. */
+bool sim_machine_is_roomy(const struct sim_machine *machine);
+/** Begin to use a core; blocks only when cores are scarce. */
+void sim_thread_claim(struct sim_thread *thread, uint64_t ns);
+/** [blocks] until the thread has done all it claimed. */
+void sim_thread_settle(struct sim_thread *thread);
+/** When the thread will have done all it claimed; now when it has. */
+uint64_t sim_thread_free_ns(const struct sim_thread *thread);
+
+/** Hand over what has come by now over all connections, in the order it came. */
+void sim_queue_take_arrivals(struct sim_queue *queue);
+void sim_queue_push_arrival(struct sim_queue *queue, struct sim_arrival *arrival);
+/** Something will arrive at `due_ns`: a waiting thread must not sleep longer. */
+void sim_queue_expect(struct sim_queue *queue, uint64_t due_ns);
+void sim_queue_add_stream(struct sim_queue *queue, struct sim_stream *stream);
 
 /** A thread that does not keep the run alive. */
 struct sim_thread *sim_thread_start_daemon(struct sim_engine *engine, enum sim_side side, const char *name,
@@ -90,9 +164,11 @@ struct sim_flight {
 	uint64_t bytes;
 	uint32_t segments;
 	bool spread; /* acknowledge from its first byte on, see stream.c */
+	bool joins_next; /* what it brings of an incomplete message is shown with the next piece, which has left, too */
 	uint64_t sent_ns;
 	uint64_t wire_ns; /* time on the wire */
 	uint64_t due_ns;
+	uint64_t begin_ns; /* when its first byte comes */
 };
 
 /** An acknowledgement on its way back. */
@@ -125,6 +201,8 @@ struct sim_stream {
 	uint64_t wire_end; /* positions: taken off the bursts, */
 	uint64_t wire_segments;
 	uint64_t delivered; /* handed to the inbox */
+	struct sim_flight newest; /* the last that came */
+	uint64_t joined_begin_ns; /* of pieces that came and wait for the next one; SIM_NEVER: none do */
 	uint64_t last_due_ns; /* order is kept */
 	uint64_t pending_sent_ns; /* when the segment with the delayed acknowledgement was sent */
 	uint64_t repair_bytes; /* retransmissions to be charged on the wire */
@@ -133,7 +211,6 @@ struct sim_stream {
 	uint64_t segments_to_loss;
 	GRand *random;
 	struct sim_bell sender_bell;
-	struct sim_bell delivery_bell;
 };
 
 void sim_stream_init(struct sim_stream *stream, const struct tcp_config *sender, const struct tcp_config *receiver);
@@ -141,6 +218,15 @@ void sim_stream_clear(struct sim_stream *stream);
 void sim_stream_start(struct sim_stream *stream, const char *name);
 void sim_stream_send(struct sim_stream *stream, void *message, uint64_t bytes);
 void sim_stream_consumed(struct sim_stream *stream, uint64_t bytes);
+/** When the next piece arrives; SIM_NEVER: none is under way. */
+uint64_t sim_stream_next_due_ns(const struct sim_stream *stream);
+/** Receive the piece that is due. */
+void sim_stream_deliver(struct sim_stream *stream);
+/** What the pieces under way will bring first, as sim_stream_deliver will push it. */
+struct sim_arrival sim_stream_next_arrival(const struct sim_stream *stream);
+/** When a thread that pays `cpu_ns` for an arrival, and had nothing else to do since `idle_since_ns`, is done with it:
+ *  it works on the bytes while they come, SIM_PIECE_BYTES at a time. */
+uint64_t sim_arrival_paid_ns(const struct sim_arrival *arrival, uint64_t cpu_ns, uint64_t idle_since_ns);
 /** Take in the acknowledgements that have come by now. */
 void sim_stream_take_acks(struct sim_stream *stream);
 bool sim_conn_is_cut(const struct sim_conn *conn);

@@ -3,23 +3,6 @@
 
 #include <simgrid/engine.h>
 
-struct sim_thread {
-	struct sim_engine *engine;
-	enum sim_side side;
-	char *name;
-	void (*main)(void *arg);
-	void *arg;
-	bool daemon;
-	struct sim_bell bell;
-	void *item; /* handed over by sim_queue_push */
-};
-
-struct sim_queue {
-	struct sim_engine *engine;
-	GQueue items;
-	GQueue waiters; /* struct sim_thread, first come, first served */
-};
-
 void sim_bell_clear(struct sim_bell *bell)
 {
 	if (bell->semaphore)
@@ -67,6 +50,7 @@ void sim_bell_wait(struct sim_engine *engine, struct sim_bell *bell, uint64_t wh
 	now_ns = sim_engine_now_ns(engine);
 	if (!bell->rung && when_ns > now_ns) {
 		bell->waiting = true;
+		bell->until_ns = when_ns;
 		if (when_ns == SIM_NEVER)
 			bell_suspend(bell);
 		else
@@ -84,12 +68,13 @@ static void thread_main(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	thread->main(thread->arg);
+	sim_thread_settle(thread);
 	sim_engine_flush(thread->engine);
 }
 
 void sim_thread_begin(struct sim_thread *thread)
 {
-	sg_actor_t actor = sg_actor_init(thread->name, thread->engine->hosts[thread->side]);
+	sg_actor_t actor = sg_actor_init(thread->name, thread->machine->host);
 
 	sg_actor_set_data(actor, thread);
 	sg_actor_start(actor, thread_main, 0, NULL);
@@ -102,7 +87,7 @@ struct sim_thread *sim_thread_start(struct sim_engine *engine, enum sim_side sid
 {
 	struct sim_thread *thread = g_new0(struct sim_thread, 1);
 
-	*thread = (struct sim_thread){ .engine = engine, .side = side, .main = main, .arg = arg };
+	*thread = (struct sim_thread){ .engine = engine, .machine = engine->machine[side], .main = main, .arg = arg };
 	thread->name = g_strdup(name);
 	g_ptr_array_add(engine->threads, thread);
 	*(struct sim_thread **)ring_push(&engine->starts) = thread;
@@ -125,82 +110,12 @@ void sim_thread_free(struct sim_thread *thread)
 	g_free(thread);
 }
 
-void sim_cpu_use(struct sim_engine *engine, uint64_t ns)
-{
-	if (ns == 0)
-		return;
-	sim_engine_flush(engine);
-	sg_actor_execute((double)ns); /* hosts run at 1e9 operations a second */
-	sim_engine_check_stop(engine);
-}
-
 void sim_sleep_until(struct sim_engine *engine, uint64_t when_ns)
 {
+	sim_thread_settle(sg_actor_self_get_data());
 	if (when_ns <= sim_engine_now_ns(engine))
 		return;
 	sim_engine_flush(engine);
 	sg_actor_sleep_until((double)when_ns * 1e-9);
 	sim_engine_check_stop(engine);
-}
-
-struct sim_queue *sim_queue_new(struct sim_engine *engine)
-{
-	struct sim_queue *queue = g_new0(struct sim_queue, 1);
-
-	queue->engine = engine;
-	g_queue_init(&queue->items);
-	g_queue_init(&queue->waiters);
-	g_ptr_array_add(engine->queues, queue);
-	return queue;
-}
-
-void sim_queue_free(struct sim_queue *queue)
-{
-	g_queue_clear(&queue->items);
-	g_queue_clear(&queue->waiters);
-	g_free(queue);
-}
-
-/* An item goes straight to the thread that has waited longest, so that nobody overtakes it. */
-void sim_queue_push(struct sim_queue *queue, void *item)
-{
-	struct sim_thread *waiter = g_queue_pop_head(&queue->waiters);
-
-	g_assert(item);
-	if (!waiter) {
-		g_queue_push_tail(&queue->items, item);
-		return;
-	}
-	waiter->item = item;
-	sim_bell_ring(queue->engine, &waiter->bell);
-}
-
-void *sim_queue_pop_until(struct sim_queue *queue, uint64_t when_ns)
-{
-	struct sim_thread *self;
-	void *item;
-
-	sim_engine_check_stop(queue->engine);
-	if (!g_queue_is_empty(&queue->items))
-		return g_queue_pop_head(&queue->items);
-	if (when_ns != SIM_NEVER && when_ns <= sim_engine_now_ns(queue->engine))
-		return NULL;
-	self = sg_actor_self_get_data();
-	g_queue_push_tail(&queue->waiters, self);
-	sim_bell_wait(queue->engine, &self->bell, when_ns);
-	item = self->item;
-	self->item = NULL;
-	if (!item)
-		g_queue_remove(&queue->waiters, self);
-	return item;
-}
-
-void *sim_queue_pop(struct sim_queue *queue)
-{
-	return sim_queue_pop_until(queue, SIM_NEVER);
-}
-
-bool sim_queue_is_empty(const struct sim_queue *queue)
-{
-	return queue->items.length == 0;
 }

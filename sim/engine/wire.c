@@ -5,9 +5,7 @@
 
 #include <math.h>
 
-/* Arrivals of a long message come at least this often: a quarter of 1 MiB and of what goes around it. */
-#define PIECE_BYTES (264 * 1024)
-/* The same while more messages wait behind it, and what is serialised in one go when the delay line leaves time to cut
+/* What arrives at once at most while more messages wait behind it, and what is serialised in one go when the delay line leaves time to cut
  * it into pieces. */
 #define PIECE_BYTES_QUEUED (1056 * 1024)
 #define BATCH_BYTES (64 * 1024) /* short messages serialised together */
@@ -107,6 +105,7 @@ static void fly(struct sim_stream *stream, struct sim_flight flight, uint64_t en
 				   });
 	}
 	flight.due_ns = MAX(arrives_ns, stream->hole_until_ns);
+	flight.begin_ns = flight.due_ns - flight.wire_ns;
 	stream->last_due_ns = arrives_ns;
 	*(struct sim_flight *)ring_push(&stream->flights) = flight;
 }
@@ -179,7 +178,15 @@ static uint64_t window_piece(const struct sim_stream *stream)
  * then the receiver has the one before to work on. */
 static uint64_t piece_bytes(const struct sim_stream *stream)
 {
-	return stream->parcels.length - stream->parcels_on_wire > 1 ? PIECE_BYTES_QUEUED : PIECE_BYTES;
+	return stream->parcels.length - stream->parcels_on_wire > 1 ? PIECE_BYTES_QUEUED : SIM_PIECE_BYTES;
+}
+
+/* A receiver that has a core of its own and pays by the message needs to know of the pieces only when all have come, unless
+ * somebody else can use the wire between them or the sender waits for the receive window. */
+static bool pieces_may_join(const struct sim_stream *stream)
+{
+	return stream->inbox->has_costs && stream->wire->conn_count == 1 && !tcp_sender_unsent(&stream->tx) &&
+	       sim_machine_is_roomy(stream->engine->machine[!stream->from]);
 }
 
 /* The delay line can cut what was serialised in one go into its parts only if the last part leaves the wire before
@@ -207,7 +214,8 @@ static bool next_message_fits(const struct sim_stream *stream, uint64_t bytes)
 uint64_t sim_stream_stage(struct sim_stream *stream)
 {
 	uint64_t piece = whole_segments(stream, piece_bytes(stream));
-	uint64_t most = can_be_cut(stream, PIECE_BYTES_QUEUED) ? whole_segments(stream, PIECE_BYTES_QUEUED) : piece;
+	bool at_once = can_be_cut(stream, PIECE_BYTES_QUEUED) || pieces_may_join(stream);
+	uint64_t most = at_once ? whole_segments(stream, PIECE_BYTES_QUEUED) : piece;
 	uint64_t bytes = 0, charged = 0;
 
 	if (!sim_stream_is_limited(stream))
@@ -232,6 +240,7 @@ uint64_t sim_stream_stage(struct sim_stream *stream)
 void sim_stream_launch(struct sim_stream *stream, uint64_t charged, uint64_t from_ns, uint64_t to_ns)
 {
 	bool spread = tcp_sender_unsent(&stream->tx) > 0 && to_ns > from_ns;
+	bool join = pieces_may_join(stream);
 	uint64_t start_ns = from_ns, done = 0;
 
 	while (stream->staged.length) {
@@ -244,6 +253,7 @@ void sim_stream_launch(struct sim_stream *stream, uint64_t charged, uint64_t fro
 			end_ns = from_ns + (uint64_t)((double)(to_ns - from_ns) * (double)done / (double)charged);
 		flight.wire_ns = end_ns - start_ns;
 		flight.spread = spread;
+		flight.joins_next = join && stream->staged.length > 0;
 		fly(stream, flight, end_ns);
 		start_ns = end_ns;
 	}

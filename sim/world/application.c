@@ -32,7 +32,6 @@ static void copy(struct world *world, const struct sim_read_job *job, const stru
 {
 	double per_byte_ns = world->point->client_costs.copy_cpu_ns_per_byte;
 
-	world_reader_runs(world);
 	sim_cpu_use(world->engine, (uint64_t)(per_byte_ns * output->data.length));
 	world->result->bytes += output->data.length;
 	if (world->monitor)
@@ -40,6 +39,24 @@ static void copy(struct world *world, const struct sim_read_job *job, const stru
 					     sim_engine_now_ns(world->engine));
 	smb_client_copied(world->client, output->op, sim_engine_now_ns(world->engine));
 	world_client_drain(world);
+}
+
+/* A thread that still has work to do is not blocked yet. */
+static void next_output(struct world *world, uint64_t wanted, struct smb_client_output *next)
+{
+	struct smb_client_output *output = sim_queue_take(world->application);
+
+	if (!output) {
+		sim_cpu_settle(world->engine);
+		output = sim_queue_take(world->application);
+	}
+	if (!output) {
+		world_reader_blocks(world, wanted);
+		output = sim_queue_pop(world->application);
+		world_reader_runs(world);
+	}
+	*next = *output;
+	g_free(output);
 }
 
 /* Submit and follow one operation to its end; COPY outputs belong to `job`. False: the run is over. */
@@ -55,14 +72,11 @@ static bool run_op(struct world *world, const struct smb_op *op, const struct si
 	}
 	world_client_drain(world);
 	for (;;) {
-		if (sim_queue_is_empty(world->application))
-			world_reader_blocks(world, wanted);
-		struct smb_client_output *output = sim_queue_pop(world->application);
-		world_reader_runs(world);
-		*done = *output;
-		g_free(output);
-		if (done->kind == SMB_CLIENT_DONE)
+		next_output(world, wanted, done);
+		if (done->kind == SMB_CLIENT_DONE) {
+			sim_cpu_settle(world->engine);
 			return true;
+		}
 		wanted = done->offset + done->data.length;
 		copy(world, job, done);
 	}

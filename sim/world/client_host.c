@@ -78,7 +78,6 @@ static void channel_main(void *arg)
 {
 	struct world_channel *channel = arg;
 	struct world *world = channel->world;
-	double per_byte_ns = world->point->client_costs.receive_cpu_ns_per_byte;
 
 	sim_conn_connect(channel->conn);
 	channel->open = true;
@@ -91,7 +90,6 @@ static void channel_main(void *arg)
 		struct sim_arrival *arrival = sim_queue_pop(channel->client_inbox);
 		struct world_frame *frame = arrival->message;
 
-		sim_cpu_use(world->engine, (uint64_t)(per_byte_ns * (double)arrival->bytes));
 		sim_arrival_done(arrival);
 		if (frame)
 			receive_pdu(channel, frame);
@@ -108,6 +106,7 @@ static void open_channel(struct world *world, const struct smb_client_output *ou
 	channel->number = output->channel;
 	channel->conn = sim_conn_new(world->engine, output->channel % network->nics, network->tcp);
 	channel->client_inbox = sim_queue_new(world->engine);
+	sim_queue_set_costs(channel->client_inbox, world->point->client_costs.receive_cpu_ns_per_byte, 0);
 	sim_conn_set_inbox(channel->conn, SIM_CLIENT, channel->client_inbox);
 	world_server_add_connection(world, output->channel);
 	world->result->channels++;
@@ -137,7 +136,7 @@ void world_client_drain(struct world *world)
 		smb_client_next(world->client, &output, buffer, sizeof(buffer));
 		switch (output.kind) {
 		case SMB_CLIENT_IDLE:
-			sim_cpu_use(world->engine, (uint64_t)cost_ns);
+			sim_cpu_owe(world->engine, (uint64_t)cost_ns);
 			return;
 		case SMB_CLIENT_SEND:
 			cost_ns += send_pdu(world, &output);

@@ -57,16 +57,23 @@ static enum world_cause cause_of_blocking(const struct world *world)
 	return info.waiting_for_credits ? WORLD_CAUSE_CREDITS : WORLD_CAUSE_NOTHING;
 }
 
-/* Time up to now belongs to the old cause. */
-static void switch_cause(struct world *world, enum world_cause cause)
+/* Time up to `when_ns` belongs to the old cause, if that has not begun later. */
+static void switch_cause_at(struct world *world, enum world_cause cause, uint64_t when_ns)
 {
 	struct world_reader_clock *clock = &world->clock;
-	uint64_t now_ns = sim_engine_now_ns(world->engine);
 
+	if (cause == clock->cause)
+		return;
+	when_ns = MAX(when_ns, clock->since_ns);
 	if (clock->running)
-		clock->spent_ns[clock->cause] += now_ns - clock->since_ns;
-	clock->since_ns = now_ns;
+		clock->spent_ns[clock->cause] += when_ns - clock->since_ns;
+	clock->since_ns = when_ns;
 	clock->cause = cause;
+}
+
+static void switch_cause(struct world *world, enum world_cause cause)
+{
+	switch_cause_at(world, cause, sim_engine_now_ns(world->engine));
 }
 
 static void look_again(struct world *world)
@@ -100,13 +107,18 @@ uint32_t world_read_sent(struct world *world, uint32_t channel, const struct smb
 	return slot;
 }
 
-void world_read_stage(struct world *world, uint32_t slot, enum world_read_stage stage)
+void world_read_stage_since(struct world *world, uint32_t slot, enum world_read_stage stage, uint64_t since_ns)
 {
 	if (slot == WORLD_NO_READ || !world->reads[slot].length)
 		return;
 	world->reads[slot].stage = stage;
-	if (slot == world->clock.read_slot)
-		look_again(world);
+	if (slot == world->clock.read_slot && world->clock.blocked)
+		switch_cause_at(world, cause_of_blocking(world), since_ns);
+}
+
+void world_read_stage(struct world *world, uint32_t slot, enum world_read_stage stage)
+{
+	world_read_stage_since(world, slot, stage, sim_engine_now_ns(world->engine));
 }
 
 void world_read_done(struct world *world, uint32_t slot)
@@ -133,8 +145,14 @@ void world_reader_start(struct world *world)
 
 void world_reader_stop(struct world *world)
 {
-	switch_cause(world, WORLD_CAUSE_CPU);
-	world->clock.running = false;
+	struct world_reader_clock *clock = &world->clock;
+	uint64_t now_ns = sim_engine_now_ns(world->engine);
+
+	if (now_ns > clock->since_ns)
+		clock->spent_ns[clock->cause] += now_ns - clock->since_ns;
+	clock->since_ns = now_ns;
+	clock->cause = WORLD_CAUSE_CPU;
+	clock->running = false;
 }
 
 void world_reader_blocks(struct world *world, uint64_t wanted)

@@ -85,7 +85,7 @@ static void drain(struct world *world)
 		smb_server_next(world->server, &output, buffer, sizeof(buffer));
 		switch (output.kind) {
 		case SMB_SERVER_IDLE:
-			sim_cpu_use(world->engine, (uint64_t)cost_ns);
+			sim_cpu_owe(world->engine, (uint64_t)cost_ns);
 			return;
 		case SMB_SERVER_SEND:
 			cost_ns += send_pdu(world, &output);
@@ -113,13 +113,12 @@ static void finish_work(struct world *world, struct world_work *work)
 	drain(world);
 }
 
-static void serve(struct world *world, struct world_frame *frame)
+static void serve(struct world *world, struct world_frame *frame, uint64_t arrived_ns)
 {
 	uint32_t connection = frame->channel;
 
 	world->result->pdu_events++;
-	world_read_stage(world, frame->read_slot, WORLD_READ_SERVER);
-	sim_cpu_use(world->engine, (uint64_t)world->point->server.request_cpu_ns);
+	world_read_stage_since(world, frame->read_slot, WORLD_READ_SERVER, arrived_ns);
 	smb_server_receive(world->server, connection, &frame->pdu, sim_engine_now_ns(world->engine));
 	g_free(frame);
 	drain(world);
@@ -127,8 +126,6 @@ static void serve(struct world *world, struct world_frame *frame)
 
 static void service_main(struct world *world, struct sim_queue *inbox)
 {
-	double per_byte_ns = world->point->server.receive_cpu_ns_per_byte;
-
 	for (;;) {
 		struct sim_arrival *arrival = sim_queue_pop(inbox);
 		if (!arrival->conn) {
@@ -136,10 +133,10 @@ static void service_main(struct world *world, struct sim_queue *inbox)
 			continue;
 		}
 		struct world_frame *frame = arrival->message;
-		sim_cpu_use(world->engine, (uint64_t)(per_byte_ns * (double)arrival->bytes));
+		uint64_t arrived_ns = arrival->arrived_ns;
 		sim_arrival_done(arrival);
 		if (frame)
-			serve(world, frame);
+			serve(world, frame, arrived_ns);
 	}
 }
 
@@ -187,6 +184,14 @@ static void storage_main(void *arg)
 	}
 }
 
+static struct sim_queue *inbox_new(struct world *world)
+{
+	struct sim_queue *inbox = sim_queue_new(world->engine);
+
+	sim_queue_set_costs(inbox, world->point->server.receive_cpu_ns_per_byte, world->point->server.request_cpu_ns);
+	return inbox;
+}
+
 static void timer_main(void *arg)
 {
 	struct world *world = arg;
@@ -210,7 +215,7 @@ void world_server_add_connection(struct world *world, uint32_t number)
 		return;
 	}
 	g_autofree char *name = g_strdup_printf("connection-%u", number);
-	channel->server_inbox = sim_queue_new(world->engine);
+	channel->server_inbox = inbox_new(world);
 	sim_conn_set_inbox(channel->conn, SIM_SERVER, channel->server_inbox);
 	sim_thread_start(world->engine, SIM_SERVER, name, connection_main, channel);
 }
@@ -224,7 +229,7 @@ static uint32_t storage_threads(const struct smb_server_profile *profile)
 
 void world_server_start(struct world *world)
 {
-	world->server_inbox = sim_queue_new(world->engine);
+	world->server_inbox = inbox_new(world);
 	world->server_timer = sim_queue_new(world->engine);
 	world->storage = sim_queue_new(world->engine);
 	world->server_wake_ns = UINT64_MAX;

@@ -120,6 +120,8 @@ void world_reads_init(struct world *world);
 uint32_t world_read_sent(struct world *world, uint32_t channel, const struct smb2_message *message);
 uint32_t world_read_find(const struct world *world, uint32_t channel, uint64_t message_id);
 void world_read_stage(struct world *world, uint32_t slot, enum world_read_stage stage);
+/** The same for a stage that began earlier. */
+void world_read_stage_since(struct world *world, uint32_t slot, enum world_read_stage stage, uint64_t since_ns);
 void world_read_done(struct world *world, uint32_t slot);
 void world_reader_start(struct world *world);
 void world_reader_stop(struct world *world);
