@@ -2,6 +2,7 @@
 #include "experiments/commands.h"
 #include "experiments/point.h"
 #include "experiments/workload.h"
+#include "sim/world/nearest.h"
 #include "sim/world/profile.h"
 
 #include <json-glib/json-glib.h>
@@ -263,7 +264,7 @@ static int list_find(const char *name)
 		if (!strcmp(name, lists[i].name))
 			return (int)i;
 	}
-	nearest = lab_nearest(name, names, G_N_ELEMENTS(names));
+	nearest = sim_nearest(name, names, G_N_ELEMENTS(names));
 	fprintf(stderr, "smblab: there is no list of '%s'%s%s\n", name, nearest ? "; nearest: " : "",
 		nearest ? nearest : "");
 	return -1;

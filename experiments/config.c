@@ -3,6 +3,7 @@
 
 #include "experiments/parameters.h"
 #include "experiments/point.h"
+#include "sim/world/nearest.h"
 
 #include <string.h>
 
@@ -136,7 +137,7 @@ static bool check_sections(const struct lab_config *config, GError **error)
 
 		if (is_one_of(entry->section, sections, G_N_ELEMENTS(sections)))
 			continue;
-		nearest = lab_nearest(entry->section, sections, G_N_ELEMENTS(sections));
+		nearest = sim_nearest(entry->section, sections, G_N_ELEMENTS(sections));
 		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "%s:%u: [%s] %s: unknown section%s%s", config->path,
 			    entry->line, entry->section, entry->key, nearest ? "; nearest: " : "",
 			    nearest ? nearest : "");

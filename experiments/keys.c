@@ -3,6 +3,7 @@
 
 #include "experiments/keys_special.h"
 #include "protocol/wire/smb2.h"
+#include "sim/world/nearest.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -232,7 +233,7 @@ const char *lab_key_nearest(const char *dotted)
 	guint count;
 
 	lab_keys(&count);
-	return lab_nearest(dotted, dotted_names, count);
+	return sim_nearest(dotted, dotted_names, count);
 }
 
 char *lab_key_words(guint index)

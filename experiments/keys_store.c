@@ -2,6 +2,7 @@
 #include "experiments/keys.h"
 
 #include "experiments/keys_special.h"
+#include "sim/world/nearest.h"
 
 #include <string.h>
 
@@ -69,7 +70,7 @@ static bool choice_parse(const struct lab_key *key, const char *text, double *nu
 		}
 		g_ptr_array_add(words, (gpointer)choice->word);
 	}
-	nearest = lab_nearest(text, (const char *const *)words->pdata, words->len);
+	nearest = sim_nearest(text, (const char *const *)words->pdata, words->len);
 	g_ptr_array_add(words, NULL);
 	g_autofree char *list = g_strjoinv(", ", (char **)words->pdata);
 	g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "'%s' is not one of %s%s%s", text, list,

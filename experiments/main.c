@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "experiments/commands.h"
 #include "experiments/version.h"
+#include "sim/world/nearest.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -38,7 +39,7 @@ static int unknown(const char *word)
 
 	for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
 		names[i] = commands[i].name;
-	nearest = lab_nearest(word, names, G_N_ELEMENTS(names));
+	nearest = sim_nearest(word, names, G_N_ELEMENTS(names));
 	fprintf(stderr, "smblab: no command '%s'%s%s (smblab --help lists them)\n", word, nearest ? "; nearest: " : "",
 		nearest ? nearest : "");
 	return 2;

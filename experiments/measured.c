@@ -3,6 +3,7 @@
 
 #include "experiments/keys_special.h"
 #include "experiments/parameters.h"
+#include "sim/world/nearest.h"
 
 #include <math.h>
 #include <string.h>
@@ -97,7 +98,7 @@ static bool spec_take(struct spec *spec, const struct lab_entry *entry, GError *
 		}
 	}
 	why = g_strdup_printf("unknown key; nearest: %s",
-			      lab_nearest(entry->key, names, G_N_ELEMENTS(names)) ?: "match.");
+			      sim_nearest(entry->key, names, G_N_ELEMENTS(names)) ?: "match.");
 	return blame(spec->config, entry, error, why);
 }
 
@@ -117,7 +118,7 @@ static int column_need(const struct lab_measured *measured, const struct spec *s
 
 	if (column >= 0)
 		return column;
-	nearest = lab_nearest(name, (const char *const *)measured->columns->pdata, measured->columns->len);
+	nearest = sim_nearest(name, (const char *const *)measured->columns->pdata, measured->columns->len);
 	g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "%s has no column '%s'%s%s", measured->path, name,
 		    nearest ? "; nearest: " : "", nearest ? nearest : "");
 	lab_scan_blame(error, spec->config->path, entry);

@@ -52,7 +52,4 @@ char *lab_whole_format(enum lab_type type, uint64_t whole);
 /** Shortest decimal text that reads back as the same double. */
 char *lab_double_format(double number);
 
-/** Of `names` (`count` of them), the one nearest to `word`; NULL when none is near enough to be a slip of it. */
-const char *lab_nearest(const char *word, const char *const *names, guint count);
-
 #endif

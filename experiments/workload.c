@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "experiments/workload.h"
+#include "sim/world/nearest.h"
 
 #include <string.h>
 
@@ -108,7 +109,7 @@ static lab_workload_fn command_find(const char *name, GError **error)
 		if (!strcmp(names[i], base))
 			return commands[i].parse;
 	}
-	nearest = lab_nearest(base, names, G_N_ELEMENTS(names));
+	nearest = sim_nearest(base, names, G_N_ELEMENTS(names));
 	g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE,
 		    "command '%s' cannot be simulated yet (those that can: dd, cat, fio)%s%s", name,
 		    nearest ? "; nearest: " : "", nearest ? nearest : "");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "experiments/value.h"
+#include "sim/world/nearest.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -122,7 +123,7 @@ Test(value, a_slip_finds_the_word_that_was_meant_and_nonsense_finds_none)
 {
 	static const char *const names[] = { "client.rasize", "client.rsize", "network.rtt", "workload.command" };
 
-	cr_assert_str_eq(lab_nearest("client.rasise", names, 4), "client.rasize");
-	cr_assert_str_eq(lab_nearest("network.rt", names, 4), "network.rtt");
-	cr_assert_null(lab_nearest("zzz", names, 4));
+	cr_assert_str_eq(sim_nearest("client.rasise", names, 4), "client.rasize");
+	cr_assert_str_eq(sim_nearest("network.rt", names, 4), "network.rtt");
+	cr_assert_null(sim_nearest("zzz", names, 4));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sim/world/profile.h"
 
+#include "sim/world/nearest.h"
 #include "sim/world/profile_value.h"
 
 #include <string.h>
@@ -104,26 +105,6 @@ static bool fail(const struct place *place, GError **error, enum sim_profile_err
 	return false;
 }
 
-/* Edit distance, for "did you mean". */
-static guint distance(const char *a, const char *b)
-{
-	gsize width = strlen(b) + 1;
-	g_autofree guint *row = g_new(guint, width);
-
-	for (gsize j = 0; j < width; j++)
-		row[j] = (guint)j;
-	for (gsize i = 0; a[i]; i++) {
-		guint diagonal = row[0];
-		row[0] = (guint)i + 1;
-		for (gsize j = 1; j < width; j++) {
-			guint change = diagonal + (a[i] != b[j - 1]);
-			diagonal = row[j];
-			row[j] = MIN(change, MIN(row[j], row[j - 1]) + 1);
-		}
-	}
-	return row[width - 1];
-}
-
 static const struct key *find_key(const char *group, const char *name)
 {
 	for (guint i = 0; i < G_N_ELEMENTS(keys); i++) {
@@ -133,15 +114,19 @@ static const struct key *find_key(const char *group, const char *name)
 	return NULL;
 }
 
+/* NULL: no key's name is near. */
 static const struct key *nearest_key(const char *name)
 {
-	const struct key *best = &keys[0];
+	const char *names[G_N_ELEMENTS(keys)];
+	const char *nearest;
+	guint i;
 
-	for (guint i = 1; i < G_N_ELEMENTS(keys); i++) {
-		if (distance(name, keys[i].name) < distance(name, best->name))
-			best = &keys[i];
-	}
-	return best;
+	for (i = 0; i < G_N_ELEMENTS(keys); i++)
+		names[i] = keys[i].name;
+	nearest = sim_nearest(name, names, G_N_ELEMENTS(names));
+	for (i = 0; nearest && names[i] != nearest; i++)
+		;
+	return nearest ? &keys[i] : NULL;
 }
 
 static bool group_is_known(const char *group)
@@ -179,8 +164,8 @@ static bool read_group(struct place *place, GKeyFile *file, struct values *value
 		if (!key) {
 			const struct key *near = nearest_key(names[i]);
 			return fail(place, error, SIM_PROFILE_ERROR_KEY,
-				    "unknown key %s in [%s]; nearest is %s in [%s]", names[i], place->group, near->name,
-				    near->group);
+				    near ? "unknown key %s in [%s]; nearest is %s in [%s]" : "unknown key %s in [%s]",
+				    names[i], place->group, near ? near->name : "", near ? near->group : "");
 		}
 		if (line_of(place, 2))
 			return fail(place, error, SIM_PROFILE_ERROR_KEY, "%s a second time in line %u", names[i],
