@@ -42,6 +42,20 @@ static bool covers(const struct world_read *read, uint64_t position)
 	return read->length && position >= read->offset && position - read->offset < read->length;
 }
 
+/*
+ * What the reader wants may have come already while it waits for more: a synchronous readahead fills its whole window, a
+ * direct read its whole buffer. Then it waits for the READ nearest to the start of the file.
+ */
+static uint32_t lowest_read(const struct world *world)
+{
+	uint32_t lowest = world->active_reads[0];
+
+	for (uint32_t i = 1; i < world->read_count; i++)
+		if (world->reads[world->active_reads[i]].offset < world->reads[lowest].offset)
+			lowest = world->active_reads[i];
+	return lowest;
+}
+
 static enum world_cause cause_of_blocking(const struct world *world)
 {
 	static const enum world_cause by_stage[] = {
@@ -54,7 +68,9 @@ static enum world_cause cause_of_blocking(const struct world *world)
 	if (world->clock.read_slot != WORLD_NO_READ)
 		return by_stage[world->reads[world->clock.read_slot].stage];
 	smb_client_look(world->client, &info);
-	return info.waiting_for_credits ? WORLD_CAUSE_CREDITS : WORLD_CAUSE_NOTHING;
+	if (info.waiting_for_credits)
+		return WORLD_CAUSE_CREDITS;
+	return world->read_count ? by_stage[world->reads[lowest_read(world)].stage] : WORLD_CAUSE_NOTHING;
 }
 
 /* Time up to `when_ns` belongs to the old cause, if that has not begun later. */
@@ -112,7 +128,7 @@ void world_read_stage_since(struct world *world, uint32_t slot, enum world_read_
 	if (slot == WORLD_NO_READ || !world->reads[slot].length)
 		return;
 	world->reads[slot].stage = stage;
-	if (slot == world->clock.read_slot && world->clock.blocked)
+	if (world->clock.blocked && (slot == world->clock.read_slot || world->clock.read_slot == WORLD_NO_READ))
 		switch_cause_at(world, cause_of_blocking(world), since_ns);
 }
 
@@ -130,10 +146,10 @@ void world_read_done(struct world *world, uint32_t slot)
 	world->reads[last].active = world->reads[slot].active;
 	world->read_bytes -= world->reads[slot].length;
 	world->reads[slot].length = 0;
-	if (slot == world->clock.read_slot) {
+	if (slot == world->clock.read_slot)
 		world->clock.read_slot = WORLD_NO_READ;
+	if (world->clock.read_slot == WORLD_NO_READ)
 		look_again(world);
-	}
 }
 
 void world_reader_start(struct world *world)

@@ -28,42 +28,53 @@ static int64_t credits_of(const struct world *world, uint32_t channel)
 	return (int64_t)info.credits + info.credits_echo + info.credits_oplock;
 }
 
-static void note_extremes(struct world *world)
+/* The state as it is from now on, and what of it is extreme. */
+static void look(struct world *world)
 {
 	struct sim_result *result = world->result;
+	struct sim_sample *held = &world->sample_held;
 
+	*held = (struct sim_sample){
+		.reads_in_flight = world->read_count,
+		.bytes_in_flight = world->read_bytes,
+		.bytes_done = result->bytes,
+	};
 	for (uint32_t channel = 0; channel < SMB_CHANNELS_MAX; channel++) {
-		if (world->channels[channel].open)
-			result->credits_min = MIN(result->credits_min, credits_of(world, channel));
+		if (!world->channels[channel].open)
+			continue;
+		int64_t credits = credits_of(world, channel);
+		result->credits_min = MIN(result->credits_min, credits);
+		if (channel < G_N_ELEMENTS(held->credits))
+			held->credits[channel] = credits;
 	}
 	result->inflight_max = MAX(result->inflight_max, world->read_count);
 	result->inflight_max_bytes = MAX(result->inflight_max_bytes, world->read_bytes);
 }
 
-void world_sample(struct world *world)
+static void keep(struct world *world)
 {
 	struct sim_result *result = world->result;
+
+	if (result->sample_count == SIM_SAMPLES_MAX)
+		halve(world);
+	result->samples[result->sample_count] = world->sample_held;
+	result->samples[result->sample_count++].when_ns = world->sample_due_ns - world->begun_ns;
+	world->sample_due_ns += world->sample_every_ns;
+}
+
+/* A sample shows what held at its time: the state that the event before it left, not the one this event leaves. */
+void world_sample(struct world *world)
+{
 	uint64_t now_ns = sim_engine_now_ns(world->engine);
 
 	if (!world->clock.running)
 		return;
-	note_extremes(world);
 	if (!world->sample_every_ns) {
 		world->sample_every_ns = FIRST_INTERVAL_NS;
 		world->sample_due_ns = now_ns;
+		look(world);
 	}
-	if (now_ns < world->sample_due_ns)
-		return;
-	if (result->sample_count == SIM_SAMPLES_MAX)
-		halve(world);
-	struct sim_sample *sample = &result->samples[result->sample_count++];
-	*sample = (struct sim_sample){
-		.when_ns = now_ns - world->begun_ns,
-		.reads_in_flight = world->read_count,
-		.bytes_in_flight = world->read_bytes,
-		.bytes_done = result->bytes,
-	};
-	for (uint32_t channel = 0; channel < G_N_ELEMENTS(sample->credits); channel++)
-		sample->credits[channel] = world->channels[channel].open ? credits_of(world, channel) : 0;
-	world->sample_due_ns = now_ns + world->sample_every_ns;
+	while (world->sample_due_ns <= now_ns)
+		keep(world);
+	look(world);
 }

@@ -99,6 +99,7 @@ struct world {
 	uint64_t pairs_before;
 	uint64_t sample_every_ns;
 	uint64_t sample_due_ns;
+	struct sim_sample sample_held; /* the state since the last event */
 	bool finished;
 };
 
