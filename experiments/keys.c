@@ -133,7 +133,6 @@ static const struct lab_key keys_after_policies[] = {
 	  AT(U64, network.jitter_ns) },
 	{ "network", "nics", LAB_COUNT, "NICs on each side; channel i uses NIC i modulo this", .min = 1, .max = 16,
 	  AT(U32, network.nics) },
-	{ "network", "warm", LAB_BOOL, "connections start with a grown congestion window", AT(BOOL, network.warm) },
 	{ "network", "shared_host", LAB_BOOL, "client and server share one host with client.cores cores",
 	  AT(BOOL, shared_host) },
 	{ "network", "tcp.mss", LAB_SIZE, "payload per TCP segment", .min = 88, .max = 65495,

@@ -33,7 +33,6 @@ struct sim_network {
 	uint64_t jitter_ns;
 	double loss; /* per segment, [0, 1) */
 	uint32_t nics; /* channel i uses NIC i modulo this; each NIC has `rate_bps` */
-	bool warm; /* connections start with a grown window instead of the initial one */
 	struct sim_tcp_options tcp[2]; /* client's, server's; Nagle of the client follows the mount's tcpnodelay */
 };
 
