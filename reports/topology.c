@@ -65,14 +65,14 @@ static char *link_text(const struct report_table *table)
 	return g_string_free(text, FALSE);
 }
 
-static char *tcp_text(const struct sim_tcp_options *tcp, bool nagle, bool warm)
+static char *tcp_text(const struct sim_tcp_options *tcp, bool nagle)
 {
 	g_autofree char *send = report_bytes((double)tcp->send_buffer_bytes);
 	g_autofree char *receive = report_bytes((double)tcp->receive_buffer_bytes);
 
-	return g_strdup_printf("TCP %s, MSS %u B, initial window %u%s\nNagle %s, send buffer %s\nreceive buffer %s",
-			       tcp->cubic ? "CUBIC" : "Reno", tcp->mss_bytes, tcp->initial_window,
-			       warm ? " (warm)" : "", nagle ? "on" : "off", send, receive);
+	return g_strdup_printf("TCP %s, MSS %u B, initial window %u\nNagle %s, send buffer %s\nreceive buffer %s",
+			       tcp->cubic ? "CUBIC" : "Reno", tcp->mss_bytes, tcp->initial_window, nagle ? "on" : "off",
+			       send, receive);
 }
 
 static char *client_text(const struct report_table *table)
@@ -163,7 +163,7 @@ static GString *topology_dot(const struct report_table *table)
 	g_autofree char *client = client_text(table);
 	g_autofree char *server = server_text(&base->server);
 	g_autofree char *storage = storage_text(&base->server);
-	g_autofree char *tcp = tcp_text(&base->network.tcp[SIM_CLIENT], !base->mount.tcp_nodelay, base->network.warm);
+	g_autofree char *tcp = tcp_text(&base->network.tcp[SIM_CLIENT], !base->mount.tcp_nodelay);
 	guint nics = MAX(base->network.nics, 1);
 
 	g_string_append(

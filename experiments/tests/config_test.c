@@ -41,7 +41,7 @@ static const struct {
 	{ "[network]\npreset=moon\n" WORK, "bad.ini:2:", "[network] preset", "transpacific" },
 	{ "[network]\npreset=metro\nrtt=1ms\nrate=1Gbit\n" WORK, "bad.ini", "network.preset", "means nothing" },
 	{ "[network]\nshared_host=true\n[server]\ncores=2\n" WORK, "bad.ini", "server.cores", "shared_host" },
-	{ "[network]\nwarm=maybe\n" WORK, "bad.ini:2:", "[network] warm", "neither true nor false" },
+	{ "[network]\nshared_host=maybe\n" WORK, "bad.ini:2:", "[network] shared_host", "neither true nor false" },
 	{ "[workload]\ncommand=rm /mnt/f\n", "bad.ini:2:", "[workload] command", "cannot be simulated yet" },
 	{ "[workload]\ncommand=dd if=/mnt/f bs=0 count=1\n", "bad.ini:2:", "[workload] command", "block size" },
 	{ "[workload]\ncommand=cat /mnt/f\n", "bad.ini:2:", "[workload] command", "file_size" },
