@@ -125,7 +125,7 @@ static void stream_cut(struct sim_stream *stream)
 	struct sim_conn *conn = stream->conn;
 	struct sim_parcel *parcel;
 
-	ring_clear(&stream->bursts);
+	sim_stream_dequeue_all(stream);
 	ring_clear(&stream->staged);
 	ring_clear(&stream->flights);
 	ring_clear(&stream->acks);

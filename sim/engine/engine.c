@@ -189,6 +189,9 @@ struct sim_engine *sim_engine_new(const struct sim_topology *topology, GError **
 	engine->path_count = topology->path_count;
 	engine->paths = g_memdup2(topology->paths, topology->path_count * sizeof(*topology->paths));
 	engine->wires = g_malloc0_n(topology->path_count, sizeof(*engine->wires));
+	for (uint32_t i = 0; i < engine->path_count; i++)
+		for (int side = SIM_CLIENT; side <= SIM_SERVER; side++)
+			ring_init(&engine->wires[i][side].turns, sizeof(struct sim_turn));
 	engine->seed = topology->seed;
 	engine->conns = g_ptr_array_new();
 	engine->threads = g_ptr_array_new();
@@ -259,6 +262,9 @@ void sim_engine_free(struct sim_engine *engine)
 	g_ptr_array_free(engine->queues, TRUE);
 	g_ptr_array_free(engine->threads, TRUE);
 	g_free(engine->platform_xml);
+	for (uint32_t i = 0; i < engine->path_count; i++)
+		for (int side = SIM_CLIENT; side <= SIM_SERVER; side++)
+			ring_clear(&engine->wires[i][side].turns);
 	g_free(engine->wires);
 	g_free(engine->paths);
 	g_free(engine);

@@ -28,7 +28,9 @@ struct sim_host_spec {
 };
 
 /** One network path between client and server: a NIC on each side and the wire between. Connections over one path
- *  share its rate, each direction for itself. */
+ *  share its rate, each direction for itself, through one queue without classes and without end, first in, first out:
+ *  as in netem and in the port of a switch. So a connection's round trip grows by what others have in the queue, which
+ *  is what ends its slow start early (tcp.h, HyStart) and makes several channels over one bottleneck slower than one. */
 struct sim_path_spec {
 	uint64_t rtt_ns; /* both directions together; half each way; 0 allowed */
 	uint64_t rate_bps; /* bits per second on the wire, headers included; 0 = no limit */
@@ -103,10 +105,10 @@ void *sim_queue_take(struct sim_queue *queue);
 /**
  * Connections carry messages in order, each with its length on the stream; the bytes themselves stay with the caller.
  *
- * Pattern: one sender thread per direction takes what the TCP window lets go, serialises it over a
- * zero-latency link with a blocking sendto (serialisation and fair sharing are exact there), stamps it with the time
- * it is due at the other end and appends it to a delay line; the thread that pops from the inbox at its end sleeps until
- * due and gets a `struct sim_arrival`. Its own TCP acknowledges in time whatever that thread does.
+ * Pattern: one sender thread per direction takes what the TCP window lets go, waits for its turn on the wire, serialises
+ * it over a zero-latency link with a blocking sendto (exact there, and one at a time), stamps it with the time it is due
+ * at the other end and appends it to a delay line; the thread that pops from the inbox at its end sleeps until due and
+ * gets a `struct sim_arrival`. Its own TCP acknowledges in time whatever that thread does.
  */
 struct sim_arrival {
 	struct sim_conn *conn;

@@ -23,6 +23,15 @@ struct sim_wire {
 	sg_host_t to;
 	uint32_t conn_count;
 	uint64_t busy_until_ns; /* when all that TCP has given to the wire so far will have left it */
+	struct ring turns; /* struct sim_turn: what waits for the wire, first come, first served */
+	bool busy;
+};
+
+/** Bytes that one connection has given to the wire in one go. Connections do not share the wire evenly: it is a queue
+ *  without classes (netem, and the port of a switch), so whoever comes behind a full window waits for all of it. */
+struct sim_turn {
+	struct sim_stream *stream;
+	uint64_t bytes; /* payload */
 };
 
 /** A host with cores. See cpu.c. */
@@ -250,7 +259,13 @@ void sim_stream_occupy_wire(struct sim_stream *stream, uint64_t now_ns, uint64_t
 uint64_t sim_stream_stage(struct sim_stream *stream);
 /** What was staged was on the wire from `from_ns` to `to_ns`: into the delay line with it. */
 void sim_stream_launch(struct sim_stream *stream, uint64_t charged, uint64_t from_ns, uint64_t to_ns);
-/** [blocks] Stage, transfer over the wire, launch. */
+/** TCP gave `burst` to the network card: append it to what waits for the wire. */
+void sim_stream_enqueue(struct sim_stream *stream, const struct sim_burst *burst);
+/** Forget all that waits; the connection is cut. */
+void sim_stream_dequeue_all(struct sim_stream *stream);
+/** It is this stream's turn, and the wire is free. */
+bool sim_stream_has_wire(const struct sim_stream *stream);
+/** [blocks] Stage, transfer over the wire, launch. Only with the wire. */
 void sim_stream_serialise(struct sim_stream *stream);
 
 #endif

@@ -277,7 +277,7 @@ static bool commit(struct sim_stream *stream)
 		return false;
 	piggyback(stream->back, now_ns);
 	sim_stream_occupy_wire(stream, now_ns, sim_stream_wire_bytes(stream, burst.bytes, burst.segments));
-	*(struct sim_burst *)ring_push(&stream->bursts) = burst;
+	sim_stream_enqueue(stream, &burst);
 	return true;
 }
 
@@ -324,7 +324,7 @@ static void sender_main(void *arg)
 			continue;
 		}
 		pump(stream);
-		if (stream->bursts.length) {
+		if (sim_stream_has_wire(stream)) {
 			sim_stream_serialise(stream);
 			hand_over(stream);
 		} else {

@@ -44,6 +44,61 @@ void sim_stream_occupy_wire(struct sim_stream *stream, uint64_t now_ns, uint64_t
 	wire->busy_until_ns = MAX(wire->busy_until_ns, now_ns) + wire_ns(stream, bytes);
 }
 
+void sim_stream_enqueue(struct sim_stream *stream, const struct sim_burst *burst)
+{
+	struct ring *turns = &stream->wire->turns;
+	struct sim_turn *last;
+
+	*(struct sim_burst *)ring_push(&stream->bursts) = *burst;
+	if (!sim_stream_is_limited(stream))
+		return;
+	last = ring_tail(turns);
+	if (last && last->stream == stream)
+		last->bytes += burst->bytes;
+	else
+		*(struct sim_turn *)ring_push(turns) = (struct sim_turn){ .stream = stream, .bytes = burst->bytes };
+}
+
+static void call_next(struct sim_wire *wire)
+{
+	const struct sim_turn *next = ring_head(&wire->turns);
+
+	if (next && !wire->busy)
+		sim_bell_ring(next->stream->engine, &next->stream->sender_bell);
+}
+
+void sim_stream_dequeue_all(struct sim_stream *stream)
+{
+	struct ring *turns = &stream->wire->turns;
+
+	ring_clear(&stream->bursts);
+	for (size_t left = turns->length; left; left--) {
+		struct sim_turn turn = *(struct sim_turn *)ring_head(turns);
+
+		ring_pop(turns);
+		if (turn.stream != stream)
+			*(struct sim_turn *)ring_push(turns) = turn;
+	}
+	call_next(stream->wire);
+}
+
+bool sim_stream_has_wire(const struct sim_stream *stream)
+{
+	const struct sim_turn *next = ring_head(&stream->wire->turns);
+
+	return next && next->stream == stream && !stream->wire->busy;
+}
+
+static void end_turn(struct sim_stream *stream, uint64_t bytes)
+{
+	struct sim_turn *turn = ring_head(&stream->wire->turns);
+
+	g_assert(turn && turn->stream == stream && turn->bytes >= bytes);
+	turn->bytes -= bytes;
+	if (turn->bytes == 0)
+		ring_pop(&stream->wire->turns);
+}
+
 void sim_stream_draw_loss(struct sim_stream *stream)
 {
 	double loss = stream->path->loss;
@@ -190,10 +245,10 @@ static bool pieces_may_join(const struct sim_stream *stream)
 }
 
 /* The delay line can cut what was serialised in one go into its parts only if the last part leaves the wire before
- * the first arrives, whoever else uses the wire. */
+ * the first arrives. */
 static bool can_be_cut(const struct sim_stream *stream, uint64_t bytes)
 {
-	return wire_ns(stream, bytes) * stream->wire->conn_count <= sim_stream_one_way_ns(stream);
+	return wire_ns(stream, bytes) <= sim_stream_one_way_ns(stream);
 }
 
 static uint64_t whole_segments(const struct sim_stream *stream, uint64_t bytes)
@@ -222,6 +277,8 @@ uint64_t sim_stream_stage(struct sim_stream *stream)
 		most = piece = UINT64_MAX;
 	else if (tcp_sender_unsent(&stream->tx))
 		most = MIN(most, whole_segments(stream, window_piece(stream)));
+	if (sim_stream_is_limited(stream))
+		most = MIN(most, ((struct sim_turn *)ring_head(&stream->wire->turns))->bytes);
 	while (stream->bursts.length && bytes < most) {
 		size_t messages = stream->parcels_on_wire;
 		struct sim_flight flight = take_piece(stream, MIN(most - bytes, piece));
@@ -234,6 +291,8 @@ uint64_t sim_stream_stage(struct sim_stream *stream)
 		if (stream->parcels_on_wire > messages && !next_message_fits(stream, bytes))
 			break;
 	}
+	if (sim_stream_is_limited(stream))
+		end_turn(stream, bytes);
 	return charged;
 }
 
@@ -267,8 +326,11 @@ void sim_stream_serialise(struct sim_stream *stream)
 
 	g_assert(charged);
 	stream->repair_bytes = 0;
+	stream->wire->busy = true;
 	sim_engine_flush(stream->engine);
 	sg_host_sendto(stream->wire->from, stream->wire->to, (double)(charged + repair_bytes));
 	sim_engine_check_stop(stream->engine);
+	stream->wire->busy = false;
+	call_next(stream->wire);
 	sim_stream_launch(stream, charged, from_ns, sim_engine_now_ns(stream->engine));
 }

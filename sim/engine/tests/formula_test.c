@@ -27,13 +27,12 @@ struct cell {
 
 static struct cell cells[CELLS];
 
-/* All connections start together, so all share the wire evenly till the end. */
+/* The `nth` message that was sent, of whichever connection: the wire is a queue. */
 static double formula_ns(const struct cell *cell, uint64_t bytes, uint32_t nth)
 {
 	uint64_t segments = (bytes + MSS_BYTES - 1) / MSS_BYTES;
 
-	return (double)(nth * cell->conn_count * (bytes + segments * HEADER_BYTES)) * 8e9 /
-		       (double)cell->path.rate_bps +
+	return (double)(nth * (bytes + segments * HEADER_BYTES)) * 8e9 / (double)cell->path.rate_bps +
 	       (double)cell->path.rtt_ns / 2;
 }
 
@@ -48,7 +47,7 @@ static void await_messages(struct cell *cell, uint32_t count, uint64_t bytes, ui
 		while (cell->conns[conn] != arrival->conn)
 			conn++;
 		if (arrival->message && start_ns) {
-			double want = formula_ns(cell, bytes, ++seen[conn]);
+			double want = formula_ns(cell, bytes, seen[conn]++ * cell->conn_count + conn + 1);
 			double got = (double)(sim_engine_now_ns(cell->engine) - start_ns);
 
 			cell->worst = fmax(cell->worst, fabs(got - want) / want);
