@@ -10,8 +10,10 @@
 #define HYSTART_LOW_WINDOW 16
 #define HYSTART_SAMPLES 8
 #define HYSTART_ACK_GAP_NS UINT64_C(2000000)
+#define HYSTART_ACK_DELAY_NS 1000000
 #define HYSTART_DELAY_MIN_NS UINT64_C(4000000)
 #define HYSTART_DELAY_MAX_NS UINT64_C(16000000)
+#define CUBIC_DEAF_NS UINT64_C(1000000000)
 #define SSTHRESH_NONE 0x7fffffff
 
 static uint64_t min64(uint64_t a, uint64_t b)
@@ -226,34 +228,95 @@ static void note_rtt(struct tcp_sender *tcp, uint64_t rtt_ns)
 	tcp->srtt_ns = tcp->srtt_ns - tcp->srtt_ns / 8 + rtt_ns / 8;
 }
 
-/* hystart_update. `segments` stand for half as many acknowledgements. */
+/* tcp_update_pacing_rate: twice the window per round trip while the window may double, else 1.2 times. */
+static double pacing_bytes_per_s(const struct tcp_sender *tcp)
+{
+	double gain = tcp->cwnd < tcp->ssthresh / 2 ? 2 : 1.2;
+	double window = (double)max32(tcp->cwnd, tcp_sender_in_flight(tcp)) * tcp->config.mss_bytes;
+
+	return gain * window * 1e9 / (double)max64(tcp->srtt_ns, 1);
+}
+
+uint32_t tcp_sender_burst_segments(const struct tcp_sender *tcp)
+{
+	uint64_t near = tcp->hystart.rtt_min_ns / 1000 >> 9;
+	double bytes = pacing_bytes_per_s(tcp) / 1024;
+
+	if (near < 32)
+		bytes += TCP_BURST_BYTES >> near;
+	return max32((uint32_t)(fmin(bytes, TCP_BURST_BYTES) / tcp->config.mss_bytes), 2);
+}
+
+/* How long the acknowledgements of a round may go on (hystart_ack_delay: what bursts take is granted, up to 1 ms). */
+static uint64_t hystart_train_ns(const struct tcp_sender *tcp)
+{
+	uint64_t burst_ns = (uint64_t)fmin(4e9 * TCP_BURST_BYTES / pacing_bytes_per_s(tcp), HYSTART_ACK_DELAY_NS);
+
+	return (tcp->hystart.rtt_min_ns + burst_ns) / 2;
+}
+
+static void hystart_begin_round(struct tcp_sender *tcp, uint64_t now_ns)
+{
+	struct tcp_hystart *hs = &tcp->hystart;
+
+	hs->round_start_ns = now_ns;
+	hs->last_ack_ns = now_ns;
+	hs->round_end = tcp->sent;
+	hs->rtt_round_ns = UINT64_MAX;
+	hs->samples = 0;
+}
+
+/* The segments of this acknowledgement that come before the train of acknowledgements is too long; all: it is not. */
+static uint32_t hystart_before_train(struct tcp_sender *tcp, uint64_t now_ns, const struct tcp_ack *ack,
+				     uint32_t segments)
+{
+	struct tcp_hystart *hs = &tcp->hystart;
+	uint64_t limit_ns = hs->round_start_ns + hystart_train_ns(tcp);
+
+	if (now_ns > hs->last_ack_ns + HYSTART_ACK_GAP_NS)
+		return segments;
+	hs->last_ack_ns = now_ns + ack->spread_ns;
+	if (hs->last_ack_ns <= limit_ns)
+		return segments;
+	if (now_ns >= limit_ns)
+		return 0;
+	return (uint32_t)((double)segments * (double)(limit_ns - now_ns) / (double)ack->spread_ns);
+}
+
+/* The same until eight samples of this round say that the round trip has grown. */
+static uint32_t hystart_before_delay(struct tcp_sender *tcp, const struct tcp_ack *ack, uint32_t segments)
+{
+	struct tcp_hystart *hs = &tcp->hystart;
+	uint64_t rise_ns = min64(max64(hs->rtt_min_ns / 8, HYSTART_DELAY_MIN_NS), HYSTART_DELAY_MAX_NS);
+	uint32_t burst = tcp_sender_burst_segments(tcp), before;
+
+	hs->rtt_round_ns = min64(hs->rtt_round_ns, ack->rtt_ns);
+	before = hs->samples < HYSTART_SAMPLES ? (HYSTART_SAMPLES - hs->samples) * burst : 0;
+	hs->samples = min32(hs->samples + (segments + burst - 1) / burst, HYSTART_SAMPLES);
+	return hs->rtt_round_ns > hs->rtt_min_ns + rise_ns ? before : segments;
+}
+
+/* cubictcp_acked and hystart_update, for an acknowledgement that stands for those of `segments`. */
 static void hystart_update(struct tcp_sender *tcp, uint64_t now_ns, const struct tcp_ack *ack, uint32_t segments)
 {
 	struct tcp_hystart *hs = &tcp->hystart;
-	uint64_t rise_ns;
+	uint32_t before;
 
+	if (tcp->cubic.in_epoch && now_ns < tcp->cubic.epoch_start_ns + CUBIC_DEAF_NS)
+		return;
 	if (!hs->rtt_min_ns || ack->rtt_ns < hs->rtt_min_ns)
 		hs->rtt_min_ns = ack->rtt_ns;
-	if (hs->found || !in_slow_start(tcp) || tcp->cwnd < HYSTART_LOW_WINDOW || !tcp->config.cubic)
+	if (hs->found || !in_slow_start(tcp) || !tcp->config.cubic)
 		return;
-	if (ack->position > hs->round_end) {
-		hs->round_start_ns = now_ns;
-		hs->last_ack_ns = now_ns;
-		hs->round_end = tcp->sent;
-		hs->rtt_round_ns = UINT64_MAX;
-		hs->samples = 0;
-	}
-	if (now_ns <= hs->last_ack_ns + HYSTART_ACK_GAP_NS) {
-		hs->last_ack_ns = now_ns + ack->spread_ns;
-		hs->found = hs->last_ack_ns - hs->round_start_ns > hs->rtt_min_ns / 2;
-	}
-	rise_ns = min64(max64(hs->rtt_min_ns / 8, HYSTART_DELAY_MIN_NS), HYSTART_DELAY_MAX_NS);
-	hs->rtt_round_ns = min64(hs->rtt_round_ns, ack->rtt_ns);
-	hs->samples += (segments + 1) / 2;
-	if (hs->samples > HYSTART_SAMPLES && hs->rtt_round_ns > hs->rtt_min_ns + rise_ns)
-		hs->found = true;
+	if (ack->position > hs->round_end)
+		hystart_begin_round(tcp, now_ns);
+	if (tcp->cwnd < HYSTART_LOW_WINDOW)
+		return;
+	before = hystart_before_train(tcp, now_ns, ack, segments);
+	before = min32(before, hystart_before_delay(tcp, ack, segments));
+	hs->found = before < segments;
 	if (hs->found)
-		tcp->ssthresh = tcp->cwnd;
+		tcp->ssthresh = tcp->cwnd + before;
 }
 
 static void cubic_begin_epoch(struct tcp_sender *tcp, uint64_t now_ns)

@@ -245,6 +245,113 @@ Test(tcp, slow_start_ends_when_the_round_trip_grows_by_an_eighth)
 	cr_expect(slower.hystart.found && !steady.hystart.found);
 }
 
+/* A sender whose window is in flight, in slow start, at `cwnd` segments; a first round gave its smallest round trip. */
+static struct tcp_sender slow_starter(const struct tcp_config *config, uint32_t cwnd, uint64_t *now_ns)
+{
+	struct tcp_sender tcp = sender_new(config);
+
+	tcp_sender_write(&tcp, 100 << 20);
+	send_at(&tcp, 0);
+	*now_ns = RTT_NS;
+	ack_all(&tcp, *now_ns, RTT_NS);
+	tcp.cwnd = cwnd;
+	send_at(&tcp, *now_ns);
+	return tcp;
+}
+
+static void ack_some(struct tcp_sender *tcp, uint64_t now_ns, uint32_t segments, struct tcp_ack ack)
+{
+	ack.position = tcp->acked + segments * MSS;
+	ack.segments = tcp->acked_segments + segments;
+	tcp_sender_acked(tcp, now_ns, &ack);
+}
+
+Test(tcp, the_ninth_acknowledgement_of_a_slower_round_ends_slow_start_however_they_are_bundled)
+{
+	static const struct {
+		uint32_t bundle; /* segments; they leave and are acknowledged in pairs */
+		uint64_t rise_ms;
+		uint32_t window;
+	} cases[] = {
+		{ 2, 11, 40 + 16 }, { 4, 11, 40 + 16 }, { 40, 11, 40 + 16 }, { 2, 10, 80 }, { 40, 10, 80 },
+	};
+	struct tcp_config config = config_new();
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint64_t now_ns;
+		struct tcp_sender tcp = slow_starter(&config, 40, &now_ns);
+		uint64_t rtt_ns = RTT_NS + cases[i].rise_ms * MS;
+
+		for (uint32_t acked = 0; acked < 40; acked += cases[i].bundle)
+			ack_some(&tcp, now_ns + rtt_ns, cases[i].bundle, (struct tcp_ack){ .rtt_ns = rtt_ns });
+		cr_expect(tcp.cwnd >= cases[i].window && tcp.cwnd <= cases[i].window + 2, "case %zu: %u", i, tcp.cwnd);
+		cr_expect_eq(tcp.hystart.found, cases[i].window != 80);
+	}
+}
+
+Test(tcp, one_early_acknowledgement_keeps_slow_start_going)
+{
+	struct tcp_config config = config_new();
+	uint64_t now_ns;
+	struct tcp_sender tcp = slow_starter(&config, 40, &now_ns);
+
+	ack_some(&tcp, now_ns + RTT_NS, 2, (struct tcp_ack){ .rtt_ns = RTT_NS });
+	ack_some(&tcp, now_ns + RTT_NS + 30 * MS, 38, (struct tcp_ack){ .rtt_ns = RTT_NS + 30 * MS });
+	cr_expect(!tcp.hystart.found);
+	cr_expect_eq(tcp.cwnd, 80);
+}
+
+Test(tcp, acknowledgements_that_go_on_for_half_a_round_trip_end_slow_start_where_they_cross_it)
+{
+	struct tcp_config config = config_new();
+	uint64_t now_ns;
+	struct tcp_sender tcp = slow_starter(&config, 1000, &now_ns);
+
+	/* half of 80 ms and of the millisecond that a burst may take: at segment 810 of 1000 in 50 ms */
+	ack_some(&tcp, now_ns + RTT_NS, 1000, (struct tcp_ack){ .rtt_ns = RTT_NS, .spread_ns = 50 * MS });
+	cr_expect(tcp.hystart.found);
+	cr_expect_geq(tcp.ssthresh, 1800);
+	cr_expect_leq(tcp.ssthresh, 1810);
+	tcp = slow_starter(&config, 1000, &now_ns);
+	ack_some(&tcp, now_ns + RTT_NS, 1000, (struct tcp_ack){ .rtt_ns = RTT_NS, .spread_ns = 40 * MS });
+	cr_expect(!tcp.hystart.found);
+	cr_expect_eq(tcp.cwnd, 2000);
+}
+
+Test(tcp, once_found_the_exit_of_slow_start_is_not_looked_for_again)
+{
+	struct tcp_config config = config_new();
+	uint64_t now_ns;
+	struct tcp_sender tcp = slow_starter(&config, 40, &now_ns);
+	uint32_t ssthresh;
+
+	ack_some(&tcp, now_ns + 100 * MS, 40, (struct tcp_ack){ .rtt_ns = 100 * MS });
+	cr_assert(tcp.hystart.found);
+	ssthresh = tcp.ssthresh;
+	send_at(&tcp, now_ns += 100 * MS);
+	ack_all(&tcp, now_ns + 500 * MS, 500 * MS);
+	cr_expect_eq(tcp.ssthresh, ssthresh);
+	cr_expect_leq(tcp.cwnd, ssthresh + ssthresh / 10, "a few segments per round trip from there on: %u", tcp.cwnd);
+}
+
+Test(tcp, bursts_hold_what_a_millisecond_sends_and_more_on_a_short_link)
+{
+	struct tcp_config config = config_new();
+	struct tcp_sender tcp = sender_new(&config);
+
+	cr_expect_eq(tcp_sender_burst_segments(&tcp), 11, "no round trip was measured: %u",
+		     tcp_sender_burst_segments(&tcp));
+	tcp.hystart.rtt_min_ns = RTT_NS;
+	cr_expect_eq(tcp_sender_burst_segments(&tcp), 2);
+	tcp.cwnd = 200;
+	cr_expect_eq(tcp_sender_burst_segments(&tcp), 4);
+	tcp.cwnd = 2000;
+	cr_expect_eq(tcp_sender_burst_segments(&tcp), 11);
+	tcp.cwnd = 10;
+	tcp.hystart.rtt_min_ns = tcp.srtt_ns = MS / 10;
+	cr_expect_eq(tcp_sender_burst_segments(&tcp), 11);
+}
+
 /* --- receiver --------------------------------------------------------------------------------------------------- */
 
 static struct tcp_receiver receiver_new(void)
