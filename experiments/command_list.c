@@ -202,6 +202,8 @@ static bool list_columns(struct listing *listing)
 		{ "inflight_max_bytes", "most bytes asked by READs in flight" },
 		{ "violations", "rules broken, see list rules" },
 		{ "pdu_events", "PDUs put on and taken off the wire, whole run" },
+		{ "reconnects", "channels that came back after they had been lost" },
+		{ "stall_max_seconds", "the longest time the reader waited in one piece" },
 		{ "outcome", "finished, stuck, time limit, failed, impossible" },
 		{ "failure", "why, when not finished" },
 		{ "measured_MBps", "the measurement that belongs to the row" },

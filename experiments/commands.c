@@ -110,6 +110,8 @@ static void row_print(JsonBuilder *builder, const struct report_table *table, co
 	lab_json_whole(builder, "inflight_max_bytes", (gint64)result->inflight_max_bytes);
 	lab_json_whole(builder, "violations", (gint64)result->violations);
 	lab_json_whole(builder, "pdu_events", (gint64)result->pdu_events);
+	lab_json_whole(builder, "reconnects", result->reconnects);
+	lab_json_number(builder, "stall_max_seconds", (double)result->stall_max_ns / 1e9);
 	if (row->has_measured) {
 		lab_json_number(builder, "measured_MBps", row->measured_MBps);
 		lab_json_number(builder, "error_percent", row->error_percent);

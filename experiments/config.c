@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-static const char *const point_sections[] = { "experiment", "client", "server", "network", "workload" };
-static const char *const sections[] = { "experiment", "client", "server",   "network",
+static const char *const point_sections[] = { "experiment", "client", "server", "network", "faults", "workload" };
+static const char *const sections[] = { "experiment", "client", "server",   "network",	"faults",
 					"workload",   "sweep",	"measured", "calibrate" };
 
 static void sweep_free(gpointer data)

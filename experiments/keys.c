@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "experiments/keys.h"
 
+#include "experiments/keys_faults.h"
 #include "experiments/keys_special.h"
 #include "protocol/wire/smb2.h"
 #include "sim/world/nearest.h"
@@ -131,8 +132,12 @@ static const struct lab_key keys_after_policies[] = {
 	{ "network", "loss", LAB_NUMBER, "probability that a segment is lost", .max = 0.5, AT(DOUBLE, network.loss) },
 	{ "network", "jitter", LAB_TIME, "each segment is late by up to this, order kept", .max = 10 * SECOND,
 	  AT(U64, network.jitter_ns) },
-	{ "network", "nics", LAB_COUNT, "NICs on each side; channel i uses NIC i modulo this", .min = 1, .max = 16,
-	  AT(U32, network.nics) },
+	{ "network", "nics", LAB_COUNT, "NICs on each side; the kernel spreads its channels over them", .min = 1,
+	  .max = SIM_NICS_MAX, AT(U32, network.nics) },
+	{ "network", "nic_rates", LAB_TEXT, "in place of nics and rate: one rate per NIC, as in 10Gbit;1Gbit",
+	  .set = lab_set_nic_rates, .fallback = "unset" },
+	{ "network", "nic_rss", LAB_TEXT, "one switch per NIC: without RSS it takes a single channel",
+	  .set = lab_set_nic_rss, .fallback = "unset" },
 	{ "network", "shared_host", LAB_BOOL, "client and server share one host with client.cores cores",
 	  AT(BOOL, shared_host) },
 	{ "network", "tcp.mss", LAB_SIZE, "payload per TCP segment", .min = 88, .max = 65495,
@@ -151,6 +156,12 @@ static const struct lab_key keys_after_policies[] = {
 	  AT(BOOL, network.tcp[0].slow_start_after_idle), MIRROR(network.tcp[1].slow_start_after_idle) },
 	{ "network", "tcp.cubic", LAB_BOOL, "CUBIC; false = Reno", AT(BOOL, network.tcp[0].cubic),
 	  MIRROR(network.tcp[1].cubic) },
+
+	{ "faults", "cut", LAB_TEXT, "CHANNEL@TIME;...: its connection ends, so long after the workload began",
+	  .set = lab_set_faults, .fallback = "none" },
+	{ "faults", "nic_down", LAB_TEXT, "NIC@TIME;...: no connection over it from then on", .set = lab_set_faults,
+	  .fallback = "none" },
+	{ "faults", "nic_up", LAB_TEXT, "NIC@TIME;...: it is back", .set = lab_set_faults, .fallback = "none" },
 
 	{ "workload", "mountpoint", LAB_TEXT, "where the share is mounted; unset: a command's file is in its root",
 	  .set = lab_set_mountpoint, .fallback = "unset", .hidden = true },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "experiments/point.h"
 
+#include "experiments/keys_faults.h"
 #include "experiments/keys_special.h"
 #include "experiments/version.h"
 #include "experiments/workload.h"
@@ -71,7 +72,9 @@ static bool check_contradictions(const struct lab_values *values, const struct s
 		return impossible(error, "the values of [server] contradict each other");
 	if (!smb_policy_is_valid(&point->policy))
 		return impossible(error, "the policies of [client] contradict each other");
-	return true;
+	if (given(values, "network", "nics") && given(values, "network", "nic_rates"))
+		return impossible(error, "network.nics means nothing with network.nic_rates: it has one rate per NIC");
+	return lab_faults_check(point, error);
 }
 
 static bool parse_mount(struct lab_draft *draft, struct lab_build_report *report, GError **error)

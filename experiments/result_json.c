@@ -32,6 +32,8 @@ static const struct field result_fields[] = {
 	FIELD(sim_result, U32, rsize),
 	FIELD(sim_result, U32, ra_pages),
 	FIELD(sim_result, U32, channels),
+	FIELD(sim_result, U32, reconnects),
+	FIELD(sim_result, U64, stall_max_ns),
 	FIELD(sim_result, U64, reader_time.wire_ns),
 	FIELD(sim_result, U64, reader_time.server_ns),
 	FIELD(sim_result, U64, reader_time.request_ns),

@@ -143,6 +143,7 @@ static void put_request(struct encoder *encoder, const struct smb_request *reque
 		put64(encoder, client_channel_at(client, request->channel)->window.next - request->message_id);
 		put8(encoder, request->async_id != 0);
 		put32(encoder, request->charge);
+		put8(encoder, client->session.pause_reads && request->data_source > client->session.paused_at);
 		return;
 	}
 	put32(encoder, request->status);
@@ -304,7 +305,7 @@ static void put_session(struct encoder *encoder, const struct client_session *se
 	put64(encoder, session->previous_id);
 	put8(encoder, session->trees_lost);
 	put32(encoder, session->channel_sequence);
-	put8(encoder, session->low_resources);
+	put32(encoder, session->pause_reads);
 	put32(encoder, session->interface_count);
 	for (uint32_t i = 0; i < session->interface_count; i++) {
 		put64(encoder, session->interfaces[i].info.link_speed_bps);

@@ -100,7 +100,7 @@ static bool window_is_braked(const struct smb_client *client, const struct clien
 	int32_t usable;
 
 	if (client->policy.readahead_pause == SMB_RA_PAUSE_ONE_RSIZE && !op->io_taken &&
-	    (client->session.low_resources || client_is_reconnecting(client))) {
+	    (client->session.pause_reads || client_is_reconnecting(client))) {
 		/* At most one READ of rsize, and none ahead of the reader beside another. */
 		if (window->issued || (!reader_needs_it && client_file_at(client, op->file)->reads))
 			return true;
@@ -317,8 +317,9 @@ bool client_read_data(const struct smb_request *request, const struct smb2_messa
 	return true;
 }
 
-void client_read_started(struct smb_client *client, const struct smb_request *request)
+void client_read_started(struct smb_client *client, struct smb_request *request)
 {
+	request->data_source = ++client->session.reads_started; /* until its data takes the place */
 	client_file_at(client, request->file)->reads++;
 	client->read_bytes_in_flight += request->length;
 }
@@ -327,7 +328,13 @@ void client_read_ended(struct smb_client *client, const struct smb_request *requ
 {
 	client_file_at(client, request->file)->reads--;
 	client->read_bytes_in_flight -= request->length;
-	client->session.low_resources = !message || message->header.status == STATUS_INSUFFICIENT_RESOURCES;
+	if (!message || message->header.status == STATUS_INSUFFICIENT_RESOURCES) {
+		client->session.pause_reads = CLIENT_PAUSE_READS;
+		client->session.paused_at = client->session.reads_started;
+	} else if (client->session.pause_reads && request->data_source > client->session.paused_at &&
+		   request->purpose != PURPOSE_READ_PAGE) {
+		client->session.pause_reads--; /* one that was sent before, or one page, tells nothing */
+	}
 }
 
 static void window_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message)

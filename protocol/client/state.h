@@ -20,6 +20,8 @@
 
 #define NONE UINT32_MAX
 #define NEVER UINT64_MAX
+/* Pushback does not say how long it holds: so many READs without one end the pause. */
+#define CLIENT_PAUSE_READS 16
 #define CLIENT_HOST_MAX 64 /* bytes of a server or share name */
 #define CLIENT_OUTPUT_RESERVE 8 /* outputs kept free for what an input causes at once */
 #define CLIENT_REQUEST_RESERVE 2 /* request slots kept free for break acknowledgements and echoes */
@@ -245,7 +247,9 @@ struct client_session {
 	uint32_t count; /* sessions lost so far */
 	bool trees_lost; /* the trees were the lost session's: TREE_CONNECT is due */
 	uint16_t channel_sequence; /* MS-SMB2 3.2.1.8, ChannelSequence */
-	bool low_resources; /* a READ was refused for lack of resources; cleared by one that was not */
+	uint32_t pause_reads; /* READs that have to succeed before readahead goes on (policy readahead_pause) */
+	uint64_t reads_started; /* numbers READs */
+	uint64_t paused_at; /* reads_started when the last one was refused or lost */
 	uint32_t interface_count;
 	struct client_interface interfaces[CLIENT_INTERFACES_MAX];
 };
@@ -511,7 +515,7 @@ bool client_read_data(const struct smb_request *request, const struct smb2_messa
 /** A window's READ got nothing, or nothing more: its pages fail, those who wait for them look again. */
 void client_window_failed(struct smb_client *client, uint32_t slot);
 /** Bookkeeping when a READ goes on the wire, and when it is off it. */
-void client_read_started(struct smb_client *client, const struct smb_request *request);
+void client_read_started(struct smb_client *client, struct smb_request *request);
 void client_read_ended(struct smb_client *client, const struct smb_request *request,
 		       const struct smb2_message *message);
 /** Status values after which cifs tries again (smb2maperror.c: EAGAIN). */

@@ -196,6 +196,10 @@ size_t smb_server_encode(const struct smb_server *server, uint8_t *buffer, size_
 	for (uint32_t i = 0; i < server->limits.connections; i++)
 		put_connection(&writer, server, i);
 	put_sessions(&writer, server);
+	for (uint32_t i = 0; i < server->interface_count; i++) {
+		put(&writer, server->interfaces[i].speed_bps, 8);
+		put(&writer, server->interfaces[i].rss | server->interfaces[i].down << 1, 1);
+	}
 	for (uint32_t i = 0; i < server->limits.nodes; i++)
 		put_file(&writer, server, server_file(server, i));
 	for (uint32_t i = 0; i < server->limits.handles; i++)

@@ -30,12 +30,14 @@ static uint32_t query_interfaces(struct server_call *call)
 {
 	const struct smb_server *server = call->server;
 	struct smb2_network_interface list[16];
-	uint32_t room = server->interface_count * INTERFACE_BYTES, used = 0;
+	uint32_t room = server->interface_count * INTERFACE_BYTES, used = 0, count = 0;
 
 	if (server_call_room(call) < room)
 		return STATUS_INSUFFICIENT_RESOURCES;
 	for (uint32_t i = 0; i < server->interface_count; i++) {
-		list[i] = (struct smb2_network_interface){
+		if (server->interfaces[i].down)
+			continue;
+		list[count++] = (struct smb2_network_interface){
 			.index = i + 1,
 			.capability = server->interfaces[i].rss ? 1 : 0,
 			.link_speed_bps = server->interfaces[i].speed_bps,
@@ -43,7 +45,7 @@ static uint32_t query_interfaces(struct server_call *call)
 		};
 	}
 	uint8_t *bytes = server_call_scratch(call, room);
-	if (smb2_interfaces_encode(list, server->interface_count, bytes, room, &used) != SMB_WIRE_OK)
+	if (smb2_interfaces_encode(list, count, bytes, room, &used) != SMB_WIRE_OK)
 		return STATUS_INTERNAL_ERROR;
 	if (used > call->request->body.ioctl_req.max_output_response)
 		return STATUS_BUFFER_TOO_SMALL;

@@ -234,6 +234,12 @@ void smb_server_closed(struct smb_server *server, uint32_t connection, uint64_t 
 	server_outputs_forget(server, connection);
 }
 
+void smb_server_set_interface(struct smb_server *server, uint32_t index, const struct smb_server_interface *interface)
+{
+	assert(index < server->interface_count);
+	server->interfaces[index] = *interface;
+}
+
 void smb_server_look(const struct smb_server *server, uint32_t connection, struct smb_server_connection_info *info)
 {
 	assert(connection < server->limits.connections);

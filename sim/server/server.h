@@ -47,6 +47,7 @@ extern const struct smb_server_limits smb_server_limits_simulation;
 struct smb_server_interface {
 	uint64_t speed_bps; /* as told to clients; 0 is allowed and seen in the field */
 	bool rss;
+	bool down; /* clients are not told of it */
 };
 
 struct smb_server_config {
@@ -74,6 +75,9 @@ bool smb_server_make_directory(struct smb_server *server, const char *name);
 void smb_server_connected(struct smb_server *server, uint32_t connection, uint64_t now_ns);
 /** A connection is gone, for whatever reason; what waits for it is dropped. Calling it twice does no harm. */
 void smb_server_closed(struct smb_server *server, uint32_t connection, uint64_t now_ns);
+
+/** Interface `index` (< interface_count of the config) is another one from now on; clients learn of it when they ask. */
+void smb_server_set_interface(struct smb_server *server, uint32_t index, const struct smb_server_interface *interface);
 
 enum smb_server_verdict {
 	SMB_SERVER_OK,

@@ -157,8 +157,10 @@ static bool run_job(struct world *world, const struct sim_read_job *job)
 	if (!must_succeed(world, &open, job->file, &done))
 		return false;
 	state.file = done.file;
-	if (!world->begun_ns)
+	if (!world->begun_ns) {
 		world->begun_ns = sim_engine_now_ns(world->engine);
+		world_faults_start(world);
+	}
 	world_reader_start(world);
 	if (!read_all(world, &state))
 		return false;

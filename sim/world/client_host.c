@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define CONNECT_TIMEOUT_NS UINT64_C(5000000000) /* cifs, generic_ip_connect: sk_sndtimeo */
+
 struct world_frame *world_frame_new(const struct smb_pdu *pdu, uint32_t channel)
 {
 	struct world_frame *frame = g_malloc(sizeof(*frame) + pdu->length);
@@ -74,12 +76,34 @@ static void receive_pdu(struct world_channel *channel, struct world_frame *frame
 	world_client_drain(world);
 }
 
+/* The handshake; false: the NIC is down and nobody answers. */
+static bool connect_channel(struct world_channel *channel, struct sim_conn *conn)
+{
+	struct world *world = channel->world;
+
+	if (world->nic_down[channel->path])
+		sim_sleep_until(world->engine, sim_engine_now_ns(world->engine) + CONNECT_TIMEOUT_NS);
+	else
+		sim_conn_connect(conn);
+	if (channel->conn != conn)
+		return false;
+	if (!world->nic_down[channel->path])
+		return true;
+	smb_client_channel(world->client, channel->number, SMB_CHANNEL_FAILED, sim_engine_now_ns(world->engine));
+	world_client_drain(world);
+	return false;
+}
+
+/* One connection's receiving thread; the channel may get another connection after it. */
 static void channel_main(void *arg)
 {
 	struct world_channel *channel = arg;
 	struct world *world = channel->world;
+	struct sim_conn *conn = channel->conn;
+	struct sim_queue *inbox = channel->client_inbox;
 
-	sim_conn_connect(channel->conn);
+	if (!connect_channel(channel, conn))
+		return;
 	channel->open = true;
 	if (world->monitor)
 		smb_monitor_connected(world->monitor, channel->number, sim_engine_now_ns(world->engine));
@@ -87,13 +111,21 @@ static void channel_main(void *arg)
 	smb_client_channel(world->client, channel->number, SMB_CHANNEL_CONNECTED, sim_engine_now_ns(world->engine));
 	world_client_drain(world);
 	for (;;) {
-		struct sim_arrival *arrival = sim_queue_pop(channel->client_inbox);
+		struct sim_arrival *arrival = sim_queue_pop(inbox);
 		struct world_frame *frame = arrival->message;
 
 		sim_arrival_done(arrival);
-		if (frame)
+		if (frame && (!channel->open || channel->conn != conn))
+			g_free(frame); /* the last words of a connection that is over */
+		else if (frame)
 			receive_pdu(channel, frame);
 	}
+}
+
+/* The first channel goes to the address that was mounted, NIC 0; others to an interface of the server's list. */
+static uint32_t path_of(const struct world *world, const struct smb_client_output *output)
+{
+	return output->server_index ? (output->server_index - 1) % world->point->network.nics : 0;
 }
 
 static void open_channel(struct world *world, const struct smb_client_output *output)
@@ -104,26 +136,40 @@ static void open_channel(struct world *world, const struct smb_client_output *ou
 
 	channel->world = world;
 	channel->number = output->channel;
-	channel->conn = sim_conn_new(world->engine, output->channel % network->nics, network->tcp);
+	channel->path = path_of(world, output);
+	channel->conn = sim_conn_new(world->engine, channel->path, network->tcp);
 	channel->client_inbox = sim_queue_new(world->engine);
 	sim_queue_set_costs(channel->client_inbox, world->point->client_costs.receive_cpu_ns_per_byte, 0);
 	sim_conn_set_inbox(channel->conn, SIM_CLIENT, channel->client_inbox);
 	world_server_add_connection(world, output->channel);
-	world->result->channels++;
+	world->result->channels += !channel->used;
+	channel->used = true;
+	world->result->nic_of_channel[output->channel] = (uint8_t)channel->path;
 	sim_thread_start(world->engine, SIM_CLIENT, name, channel_main, channel);
 }
 
-static void close_channel(struct world *world, uint32_t number)
+static void drop_frame(void *message, void *arg)
 {
+	(void)arg;
+	g_free(message);
+}
+
+void world_channel_close(struct world *world, uint32_t number, bool tell_client)
+{
+	struct world_channel *channel = &world->channels[number];
 	uint64_t now_ns = sim_engine_now_ns(world->engine);
 
-	if (!world->channels[number].open)
+	if (!channel->open)
 		return;
-	world->channels[number].open = false;
+	channel->open = false;
+	sim_conn_cut(channel->conn, drop_frame, NULL);
+	world_reads_lost(world, number);
 	smb_server_closed(world->server, number, now_ns);
 	if (world->monitor)
 		smb_monitor_closed(world->monitor, number, now_ns);
-	smb_client_channel(world->client, number, SMB_CHANNEL_CLOSED, now_ns);
+	if (tell_client)
+		smb_client_channel(world->client, number, SMB_CHANNEL_CLOSED, now_ns);
+	world_server_drain(world);
 }
 
 void world_client_drain(struct world *world)
@@ -145,7 +191,7 @@ void world_client_drain(struct world *world)
 			open_channel(world, &output);
 			break;
 		case SMB_CLIENT_CLOSE_CHANNEL:
-			close_channel(world, output.channel);
+			world_channel_close(world, output.channel, false);
 			break;
 		case SMB_CLIENT_COPY:
 		case SMB_CLIENT_DONE:

@@ -152,6 +152,16 @@ void world_read_done(struct world *world, uint32_t slot)
 		look_again(world);
 }
 
+void world_reads_lost(struct world *world, uint32_t channel)
+{
+	for (uint32_t i = world->read_count; i--;) {
+		uint32_t slot = world->active_reads[i];
+
+		if (world->reads[slot].channel == channel)
+			world_read_done(world, slot);
+	}
+}
+
 void world_reader_start(struct world *world)
 {
 	world->clock.since_ns = sim_engine_now_ns(world->engine);
@@ -174,6 +184,7 @@ void world_reader_stop(struct world *world)
 void world_reader_blocks(struct world *world, uint64_t wanted)
 {
 	world->clock.wanted = wanted;
+	world->clock.blocked_since_ns = sim_engine_now_ns(world->engine);
 	world->clock.blocked = true;
 	world->clock.read_slot = WORLD_NO_READ;
 	for (uint32_t i = 0; i < world->read_count; i++) {
@@ -185,6 +196,9 @@ void world_reader_blocks(struct world *world, uint64_t wanted)
 
 void world_reader_runs(struct world *world)
 {
+	if (world->clock.blocked && world->clock.running)
+		world->result->stall_max_ns = MAX(world->result->stall_max_ns,
+						  sim_engine_now_ns(world->engine) - world->clock.blocked_since_ns);
 	world->clock.blocked = false;
 	world->clock.read_slot = WORLD_NO_READ;
 	switch_cause(world, WORLD_CAUSE_CPU);

@@ -75,7 +75,7 @@ static void disconnect(struct world *world, const struct smb_server_output *outp
 	world_end(world, SIM_OUTCOME_FAILED, why);
 }
 
-static void drain(struct world *world)
+void world_server_drain(struct world *world)
 {
 	struct smb_server_output output;
 	static uint8_t buffer[SMB_SERVER_PDU_MAX]; /* one thread runs at a time, and none blocks while it is in use */
@@ -110,7 +110,7 @@ static void finish_work(struct world *world, struct world_work *work)
 
 	g_free(work);
 	smb_server_work_done(world->server, token, sim_engine_now_ns(world->engine));
-	drain(world);
+	world_server_drain(world);
 }
 
 static void serve(struct world *world, struct world_frame *frame, uint64_t arrived_ns)
@@ -121,7 +121,7 @@ static void serve(struct world *world, struct world_frame *frame, uint64_t arriv
 	world_read_stage_since(world, frame->read_slot, WORLD_READ_SERVER, arrived_ns);
 	smb_server_receive(world->server, connection, &frame->pdu, sim_engine_now_ns(world->engine));
 	g_free(frame);
-	drain(world);
+	world_server_drain(world);
 }
 
 static void service_main(struct world *world, struct sim_queue *inbox)
@@ -133,10 +133,13 @@ static void service_main(struct world *world, struct sim_queue *inbox)
 			continue;
 		}
 		struct world_frame *frame = arrival->message;
+		const struct sim_conn *conn = arrival->conn;
 		uint64_t arrived_ns = arrival->arrived_ns;
 		sim_arrival_done(arrival);
-		if (frame)
+		if (frame && world->channels[frame->channel].open && world->channels[frame->channel].conn == conn)
 			serve(world, frame, arrived_ns);
+		else
+			g_free(frame); /* of a connection that is over */
 	}
 }
 
@@ -202,7 +205,7 @@ static void timer_main(void *arg)
 			continue;
 		world->server_wake_ns = UINT64_MAX;
 		smb_server_wake(world->server, sim_engine_now_ns(world->engine));
-		drain(world);
+		world_server_drain(world);
 	}
 }
 

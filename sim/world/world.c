@@ -118,9 +118,7 @@ static void make_server(struct world *world)
 		.interface_count = network->nics,
 	};
 	for (uint32_t i = 0; i < network->nics; i++)
-		config.interfaces[i] = (struct smb_server_interface){
-			.speed_bps = network->rate_bps ? network->rate_bps : UINT64_C(10000000000), .rss = true
-		};
+		config.interfaces[i] = world_nic_interface(world, i);
 	void *block = g_malloc0(smb_server_size(&smb_server_limits_simulation));
 
 	world->server = smb_server_init(block, &smb_server_limits_simulation, &config);
@@ -141,7 +139,7 @@ static void make_monitor(struct world *world)
 
 static struct sim_engine *make_engine(const struct sim_point *point, GError **error)
 {
-	struct sim_path_spec paths[16];
+	struct sim_path_spec paths[SIM_NICS_MAX];
 	struct sim_topology topology = {
 		.client = { "client", (int)point->client_cores },
 		.server = { point->shared_host ? "client" : "server", (int)point->server_cores },
@@ -151,7 +149,7 @@ static struct sim_engine *make_engine(const struct sim_point *point, GError **er
 	};
 	for (uint32_t i = 0; i < point->network.nics; i++)
 		paths[i] = (struct sim_path_spec){ .rtt_ns = point->network.rtt_ns,
-						   .rate_bps = point->network.rate_bps,
+						   .rate_bps = world_nic_rate(&point->network, i),
 						   .jitter_ns = point->network.jitter_ns,
 						   .loss = point->network.loss };
 	return sim_engine_new(&topology, error);
@@ -177,6 +175,7 @@ static void conclude(struct world *world)
 {
 	struct sim_result *result = world->result;
 	const struct world_reader_clock *clock = &world->clock;
+	struct smb_client_info info;
 	uint64_t spent_ns = 0;
 
 	if (!world->finished)
@@ -184,6 +183,10 @@ static void conclude(struct world *world)
 	for (int cause = 0; cause < WORLD_CAUSES; cause++)
 		spent_ns += clock->spent_ns[cause];
 	world_reader_time(world, &result->reader_time);
+	if (world->client) {
+		smb_client_look(world->client, &info);
+		result->reconnects = info.reconnects;
+	}
 	result->seconds = (double)spent_ns / 1e9;
 	result->throughput_MBps = spent_ns ? (double)result->bytes * 1e3 / (double)spent_ns : 0;
 	result->pairs = pairs_so_far(world) - world->pairs_before;

@@ -27,12 +27,17 @@ struct sim_client_costs {
 	double syscall_cpu_ns; /* per read(2) or write(2) */
 };
 
+#define SIM_NICS_MAX 16
 struct sim_network {
 	uint64_t rtt_ns;
 	uint64_t rate_bps; /* of one NIC, headers included; 0 = no limit */
 	uint64_t jitter_ns;
 	double loss; /* per segment, [0, 1) */
-	uint32_t nics; /* channel i uses NIC i modulo this; each NIC has `rate_bps` */
+	/* At most SIM_NICS_MAX; the server's interfaces, NIC i is the one with IfIndex i + 1. The first channel uses NIC 0,
+	 * the client's era decides where the others go. */
+	uint32_t nics;
+	uint64_t nic_rate_bps[SIM_NICS_MAX]; /* 0 = rate_bps */
+	bool nic_without_rss[SIM_NICS_MAX]; /* takes one channel only */
 	struct sim_tcp_options tcp[2]; /* client's, server's; Nagle of the client follows the mount's tcpnodelay */
 };
 
@@ -57,6 +62,19 @@ struct sim_workload {
 	struct sim_read_job jobs[SIM_JOBS_MAX];
 };
 
+/** What goes wrong, and when: nanoseconds after the workload began. Both sides notice a cut at once. */
+enum sim_fault_kind {
+	SIM_FAULT_CUT, /* the connection of channel `index` ends, if there is one */
+	SIM_FAULT_NIC_DOWN, /* NIC `index`: its connections end, new ones time out, the server tells of it no more */
+	SIM_FAULT_NIC_UP,
+};
+struct sim_fault {
+	enum sim_fault_kind kind;
+	uint32_t index;
+	uint64_t when_ns;
+};
+#define SIM_FAULTS_MAX 32
+
 struct sim_point {
 	struct smb_policy policy;
 	struct smb_mount_options mount;
@@ -68,6 +86,8 @@ struct sim_point {
 	struct smb_server_profile server;
 	struct sim_network network;
 	struct sim_workload workload;
+	uint32_t fault_count;
+	struct sim_fault faults[SIM_FAULTS_MAX]; /* in any order */
 	uint64_t seed;
 	bool monitor; /* on in every experiment; benchmarks compare */
 	uint64_t time_limit_ns; /* simulated; a run that needs more has failed; 0 = a day */
@@ -120,9 +140,12 @@ struct sim_result {
 	struct smb_violation violation[SIM_VIOLATIONS_MAX];
 	uint32_t rsize; /* negotiated */
 	uint32_t ra_pages;
-	uint32_t channels; /* opened */
+	uint32_t channels; /* opened; one that comes back counts once */
+	uint32_t reconnects; /* channels that came back after they had been lost */
+	uint64_t stall_max_ns; /* the longest time the reader waited in one piece */
 	struct sim_reader_time reader_time;
 	uint64_t reads_per_channel[SMB_MOUNT_CHANNELS_MAX];
+	uint8_t nic_of_channel[SMB_MOUNT_CHANNELS_MAX]; /* of its last connection */
 	uint32_t sample_count;
 	struct sim_sample samples[SIM_SAMPLES_MAX];
 	double wall_seconds; /* not part of the deterministic result */

@@ -46,6 +46,7 @@ struct world_reader_clock {
 	uint64_t since_ns;
 	uint64_t spent_ns[WORLD_CAUSES];
 	uint64_t wanted; /* file offset the reader waits for */
+	uint64_t blocked_since_ns;
 	uint32_t read_slot; /* the READ that brings it, WORLD_NO_READ when none is sent */
 	bool blocked;
 	bool running; /* the workload's clock runs */
@@ -57,7 +58,9 @@ struct world_channel {
 	struct sim_conn *conn;
 	struct sim_queue *client_inbox;
 	struct sim_queue *server_inbox; /* with its own thread; NULL when one process serves all */
+	uint32_t path; /* NIC */
 	bool open;
+	bool used; /* was opened at least once */
 };
 
 /** Work for the server's storage; `arrival.conn` NULL tells it apart from an arrival in a server thread's inbox. */
@@ -100,6 +103,7 @@ struct world {
 	uint64_t sample_every_ns;
 	uint64_t sample_due_ns;
 	struct sim_sample sample_held; /* the state since the last event */
+	bool nic_down[SIM_NICS_MAX];
 	bool finished;
 };
 
@@ -107,6 +111,8 @@ struct world {
 void world_client_start(struct world *world);
 /** Act on everything the core wants; costs of what was sent are spent on the calling thread's processor. */
 void world_client_drain(struct world *world);
+/** The connection of a channel is over; the client core is told when it was not its own wish. */
+void world_channel_close(struct world *world, uint32_t number, bool tell_client);
 struct world_frame *world_frame_new(const struct smb_pdu *pdu, uint32_t channel);
 
 /* application.c: the workload */
@@ -114,6 +120,7 @@ void world_application_main(void *arg);
 
 /* server_host.c: the server's machine */
 void world_server_start(struct world *world);
+void world_server_drain(struct world *world);
 void world_server_add_connection(struct world *world, uint32_t channel);
 
 /* reads.c: READs under way and the reader's time */
@@ -124,11 +131,18 @@ void world_read_stage(struct world *world, uint32_t slot, enum world_read_stage 
 /** The same for a stage that began earlier. */
 void world_read_stage_since(struct world *world, uint32_t slot, enum world_read_stage stage, uint64_t since_ns);
 void world_read_done(struct world *world, uint32_t slot);
+/** READs of a connection that is gone get no answer. */
+void world_reads_lost(struct world *world, uint32_t channel);
 void world_reader_start(struct world *world);
 void world_reader_stop(struct world *world);
 void world_reader_blocks(struct world *world, uint64_t wanted);
 void world_reader_runs(struct world *world);
 void world_reader_time(const struct world *world, struct sim_reader_time *time);
+
+/* faults.c: what goes wrong, and links of different speed */
+void world_faults_start(struct world *world);
+uint64_t world_nic_rate(const struct sim_network *network, uint32_t nic);
+struct smb_server_interface world_nic_interface(const struct world *world, uint32_t nic);
 
 /* samples.c: the run over time */
 void world_sample(struct world *world);
