@@ -118,7 +118,12 @@ void world_server_add_connection(struct world *world, uint32_t channel);
 
 /* reads.c: READs under way and the reader's time */
 void world_reads_init(struct world *world);
-uint32_t world_read_sent(struct world *world, uint32_t channel, const struct smb2_message *message);
+/** The READ that an SMB1 PDU asks for; false: none. */
+bool world_read_smb1(const struct smb_pdu *pdu, struct world_read *read);
+/** The next READ that the members of an SMB2 PDU ask for; false: no more. */
+bool world_read_next(struct smb_chain_reader *reader, struct world_read *read);
+/** `read` says what is asked for and under which id. */
+uint32_t world_read_sent(struct world *world, uint32_t channel, const struct world_read *read);
 uint32_t world_read_find(const struct world *world, uint32_t channel, uint64_t message_id);
 void world_read_stage(struct world *world, uint32_t slot, enum world_read_stage stage);
 /** The same for a stage that began earlier. */
