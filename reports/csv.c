@@ -7,9 +7,10 @@
 #include <string.h>
 
 static const char *const result_columns[] = {
-	"seconds",     "bytes",	       "throughput_MBps",    "pairs",	      "pdus",
-	"credits_min", "inflight_max", "inflight_max_bytes", "violations",    "pdu_events",
-	"outcome",     "failure",      "measured_MBps",	     "error_percent",
+	"seconds",	 "bytes",	  "throughput_MBps", "pairs",
+	"pdus",		 "credits_min",	  "inflight_max",    "inflight_max_bytes",
+	"read_io_bytes", "violations",	  "pdu_events",	     "outcome",
+	"failure",	 "measured_MBps", "error_percent",
 };
 
 /* Each field is followed by a comma; the last comma of a line becomes its end. */
@@ -66,6 +67,7 @@ static void finished_fields(GString *csv, const struct sim_result *result)
 	field(csv, credits);
 	field_count(csv, result->inflight_max);
 	field_count(csv, result->inflight_max_bytes);
+	field_count(csv, result->read_io_bytes);
 }
 
 static void row_line(GString *csv, const struct report_row *row, guint columns)
@@ -77,7 +79,7 @@ static void row_line(GString *csv, const struct report_row *row, guint columns)
 	if (result && result->outcome == SIM_OUTCOME_FINISHED)
 		finished_fields(csv, result);
 	else
-		for (int i = 0; i < 8; i++)
+		for (int i = 0; i < 9; i++)
 			field(csv, "");
 	if (result) {
 		field_count(csv, result->violations);

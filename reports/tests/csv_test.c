@@ -44,7 +44,7 @@ static struct report_table *small_table(void)
 
 #define HEADING                                                                                                        \
 	"client.rasize,workload.command,seconds,bytes,throughput_MBps,pairs,pdus,credits_min,inflight_max,"            \
-	"inflight_max_bytes,violations,pdu_events,outcome,failure,measured_MBps,error_percent\n"
+	"inflight_max_bytes,read_io_bytes,violations,pdu_events,outcome,failure,measured_MBps,error_percent\n"
 
 Test(csv, a_finished_row_has_every_number_and_its_measurement)
 {
@@ -62,15 +62,16 @@ Test(csv, a_finished_row_has_every_number_and_its_measurement)
 		.credits_min = -3,
 		.inflight_max = 8,
 		.inflight_max_bytes = 8388608,
+		.read_io_bytes = 1048576,
 	};
 	row->has_measured = true;
 	row->measured_MBps = 391.5;
 	row->error_percent = 9.705;
 	g_autofree char *text = csv_of(table);
 
-	cr_assert_str_eq(text,
-			 HEADING "4M,cat f,2.500000000,1073741824,429.497,1030,2060,-3,8,8388608,0,4120,finished,,"
-				 "391.5,9.71\n");
+	cr_assert_str_eq(text, HEADING
+			 "4M,cat f,2.500000000,1073741824,429.497,1030,2060,-3,8,8388608,1048576,0,4120,finished,,"
+			 "391.5,9.71\n");
 	report_table_free(table);
 }
 
@@ -84,8 +85,8 @@ Test(csv, a_field_is_quoted_only_where_it_must_be)
 	synthetic_fail(((struct report_row *)table->rows->pdata[1]), SIM_OUTCOME_IMPOSSIBLE, "rasize");
 	g_autofree char *text = csv_of(table);
 
-	cr_assert_str_eq(text, HEADING ",\"dd if=\"\"a,b\"\"\nof=c\",,,,,,,,,0,0,stuck,\"no credits, ever\",,\n"
-				       "a;b 'c', plain ,,,,,,,,,0,0,impossible,rasize,,\n");
+	cr_assert_str_eq(text, HEADING ",\"dd if=\"\"a,b\"\"\nof=c\",,,,,,,,,,0,0,stuck,\"no credits, ever\",,\n"
+				       "a;b 'c', plain ,,,,,,,,,,0,0,impossible,rasize,,\n");
 	report_table_free(table);
 }
 
@@ -102,7 +103,7 @@ Test(csv, a_row_without_result_and_a_failed_measured_row_have_no_numbers)
 	failed->error_percent = -88;
 	g_autofree char *text = csv_of(table);
 
-	cr_assert_str_eq(text, HEADING "1M,cat f,,,,,,,,,,,,,,\n2M,cat f,,,,,,,,,0,0,time_limit,,100,\n");
+	cr_assert_str_eq(text, HEADING "1M,cat f,,,,,,,,,,,,,,,\n2M,cat f,,,,,,,,,,0,0,time_limit,,100,\n");
 	report_table_free(table);
 }
 

@@ -128,6 +128,29 @@ bool world_read_next(struct smb_chain_reader *reader, struct world_read *read)
 	return false;
 }
 
+static void count_length(struct world *world, uint32_t bytes)
+{
+	for (guint i = 0; i < WORLD_LENGTHS; i++) {
+		struct world_length *length = &world->lengths[i];
+		if (length->bytes && length->bytes != bytes)
+			continue;
+		length->bytes = bytes;
+		length->count++;
+		return;
+	}
+}
+
+uint64_t world_read_usual_length(const struct world *world)
+{
+	const struct world_length *usual = &world->lengths[0];
+
+	for (guint i = 1; i < WORLD_LENGTHS; i++) {
+		if (world->lengths[i].count > usual->count)
+			usual = &world->lengths[i];
+	}
+	return usual->bytes;
+}
+
 uint32_t world_read_sent(struct world *world, uint32_t channel, const struct world_read *read)
 {
 	uint32_t slot = first_probe(world, channel, read->message_id);
@@ -146,6 +169,8 @@ uint32_t world_read_sent(struct world *world, uint32_t channel, const struct wor
 	};
 	world->active_reads[world->read_count++] = slot;
 	world->read_bytes += world->reads[slot].length;
+	if (world->clock.running)
+		count_length(world, read->length);
 	if (world->clock.blocked && world->clock.read_slot == WORLD_NO_READ &&
 	    covers(&world->reads[slot], world->clock.wanted))
 		world->clock.read_slot = slot;

@@ -203,6 +203,7 @@ static void conclude(struct world *world)
 		g_strlcpy(result->failure, "nothing on the way takes any time: no throughput can be told",
 			  sizeof(result->failure));
 	}
+	result->read_io_bytes = world_read_usual_length(world);
 	if (result->credits_min == INT64_MAX)
 		result->credits_min = 0;
 	if (world->monitor && result->outcome == SIM_OUTCOME_FINISHED)
