@@ -200,6 +200,7 @@ static bool list_columns(struct listing *listing)
 		{ "credits_min", "lowest number of credits over channels and time" },
 		{ "inflight_max", "most READs in flight" },
 		{ "inflight_max_bytes", "most bytes asked by READs in flight" },
+		{ "read_io_bytes", "length that most READs of the workload asked for" },
 		{ "violations", "rules broken, see list rules" },
 		{ "pdu_events", "PDUs put on and taken off the wire, whole run" },
 		{ "reconnects", "channels that came back after they had been lost" },

@@ -108,6 +108,7 @@ static void row_print(JsonBuilder *builder, const struct report_table *table, co
 	lab_json_whole(builder, "credits_min", result->credits_min);
 	lab_json_whole(builder, "inflight_max", result->inflight_max);
 	lab_json_whole(builder, "inflight_max_bytes", (gint64)result->inflight_max_bytes);
+	lab_json_whole(builder, "read_io_bytes", (gint64)result->read_io_bytes);
 	lab_json_whole(builder, "violations", (gint64)result->violations);
 	lab_json_whole(builder, "pdu_events", (gint64)result->pdu_events);
 	lab_json_whole(builder, "reconnects", result->reconnects);

@@ -28,6 +28,7 @@ static const struct field result_fields[] = {
 	FIELD(sim_result, I64, credits_min),
 	FIELD(sim_result, U32, inflight_max),
 	FIELD(sim_result, U64, inflight_max_bytes),
+	FIELD(sim_result, U64, read_io_bytes),
 	FIELD(sim_result, U64, violations),
 	FIELD(sim_result, U32, rsize),
 	FIELD(sim_result, U32, ra_pages),

@@ -7,10 +7,10 @@
 #include <string.h>
 
 static const char *const result_columns[] = {
-	"seconds",    "bytes",	     "throughput_MBps", "pairs",
-	"pdus",	      "credits_min", "inflight_max",	"inflight_max_bytes",
-	"violations", "pdu_events",  "reconnects",	"stall_max_seconds",
-	"outcome",    "failure",     "measured_MBps",	"error_percent",
+	"seconds",	 "bytes",	  "throughput_MBps",	"pairs",      "pdus",
+	"credits_min",	 "inflight_max",  "inflight_max_bytes", "violations", "pdu_events",
+	"read_io_bytes", "reconnects",	  "stall_max_seconds",	"outcome",    "failure",
+	"measured_MBps", "error_percent",
 };
 
 /* Each field is followed by a comma; the last comma of a line becomes its end. */
@@ -83,12 +83,16 @@ static void row_line(GString *csv, const struct report_row *row, guint columns)
 	if (result) {
 		field_count(csv, result->violations);
 		field_count(csv, result->pdu_events);
+		if (result->read_io_bytes)
+			field_count(csv, result->read_io_bytes);
+		else
+			field(csv, "");
 		field_count(csv, result->reconnects);
 		field_fixed(csv, (double)result->stall_max_ns / 1e9, 9);
 		field(csv, sim_outcome_name(result->outcome));
 		field(csv, result->failure);
 	} else {
-		for (int i = 0; i < 6; i++)
+		for (int i = 0; i < 7; i++)
 			field(csv, "");
 	}
 	g_autofree char *measured = row->has_measured ? report_shortest(row->measured_MBps) : g_strdup("");

@@ -45,7 +45,7 @@ void report_table_free(struct report_table *table);
 struct report_row *report_row_new(void);
 
 /** results.csv: parameters, then seconds, bytes, throughput_MBps, pairs, pdus, credits_min, inflight_max,
- *  inflight_max_bytes, violations, pdu_events, outcome, failure, measured_MBps, error_percent. */
+ *  inflight_max_bytes, read_io_bytes, violations, pdu_events, outcome, failure, measured_MBps, error_percent. */
 bool report_write_csv(const struct report_table *table, const char *directory, GError **error);
 /** plots/ *.svg through gnuplot, topology.svg through Graphviz, report.html with all of it inside. Files are written
  *  beside and renamed, so an interrupted run leaves the old ones whole. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The life of one channel: connect, NEGOTIATE, SESSION_SETUP in two legs, use, end (MS-SMB2 3.2.4.2). */
+#include "protocol/client/smb1.h"
 #include "protocol/client/state.h"
 
 #include <assert.h>
@@ -303,6 +304,10 @@ static void take_sizes(struct smb_client *client)
 {
 	struct client_session *session = &client->session;
 
+	if (client_is_smb1(client)) {
+		client_smb1_sizes(client);
+		return;
+	}
 	session->rsize = io_size(client, client->mount.rsize, session->max_read);
 	session->wsize = io_size(client, client->mount.wsize, session->max_write);
 	if (client->policy.wsize_rounded_to_page && session->wsize > client->page_bytes)
@@ -323,6 +328,10 @@ static void take_limits(struct smb_client *client, const struct smb2_negotiate_r
 	session->max_read = rsp->max_read_size;
 	session->max_write = rsp->max_write_size;
 	session->max_buf = smaller(rsp->max_transact_size, SMB2_CREDIT_UNIT);
+	if (client_is_smb1(client)) {
+		session->smb1_capabilities = rsp->capabilities;
+		session->capabilities = 0;
+	}
 	/* Facts A2: until 2025 a mount kept the sizes that its first NEGOTIATE brought. */
 	if (!session->mounted || client->policy.sizes_relearned)
 		take_sizes(client);

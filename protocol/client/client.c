@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The block, and the functions that hosts call. */
+#include "protocol/client/smb1.h"
 #include "protocol/client/state.h"
 
 #include <assert.h>
@@ -165,7 +166,7 @@ static bool is_allowed(const struct smb_client *client, const struct smb_op *op)
 	case SMB_OP_CLOSE:
 		return file_is_open(client, op->file);
 	case SMB_OP_COMMAND:
-		return client->session.mounted && client->mount_op == NONE && op->command &&
+		return client->session.mounted && client->mount_op == NONE && op->command && !client_is_smb1(client) &&
 		       (op->command->kind != SMB_OPS_UMOUNT || !ops_under_way(client));
 	}
 	return false;

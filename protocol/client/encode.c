@@ -295,6 +295,8 @@ static void put_session(struct encoder *encoder, const struct client_session *se
 {
 	put32(encoder, session->dialect);
 	put32(encoder, session->capabilities);
+	put32(encoder, session->smb1_capabilities);
+	put32(encoder, session->smb1_unix);
 	put64(encoder, session->session_id);
 	put32(encoder, session->tree_ipc);
 	put32(encoder, session->tree_share);

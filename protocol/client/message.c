@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What each request says. Field values are those of captures/ops-6.1 unless noted. */
+#include "protocol/client/smb1.h"
 #include "protocol/client/state.h"
 #include "protocol/wire/contexts.h"
 #include "protocol/wire/names.h"
@@ -37,6 +38,9 @@ static const struct purpose_info infos[PURPOSES] = {
 	[PURPOSE_SESSION_FINAL] = { SMB2_SESSION_SETUP, SMB_CREDIT_SESSION_SETUP, true },
 	[PURPOSE_TREE_IPC] = { SMB2_TREE_CONNECT, SMB_CREDIT_ORDINARY, false },
 	[PURPOSE_TREE_SHARE] = { SMB2_TREE_CONNECT, SMB_CREDIT_ORDINARY, false },
+	/* SMB1 only; the command stands for the answer that is waited for (smb1.c). */
+	[PURPOSE_UNIX_QUERY] = { SMB2_QUERY_INFO, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_UNIX_SET] = { SMB2_SET_INFO, SMB_CREDIT_ORDINARY, false },
 	[PURPOSE_VALIDATE_IPC] = { SMB2_IOCTL, SMB_CREDIT_ORDINARY, false },
 	[PURPOSE_VALIDATE_SHARE] = { SMB2_IOCTL, SMB_CREDIT_ORDINARY, false },
 	[PURPOSE_REFERRAL] = { SMB2_IOCTL, SMB_CREDIT_ORDINARY, false },
@@ -76,7 +80,7 @@ const struct purpose_info *client_purpose_info(enum client_purpose purpose)
 /** Bytes that a message points to until it is encoded. */
 struct scratch {
 	uint8_t name[2 * SMB_NAME_MAX];
-	uint8_t token[200];
+	uint8_t token[CLIENT_TOKEN_MAX];
 	uint8_t input[2 * (2 * CLIENT_HOST_MAX + 4) + 4];
 	uint8_t preauth[SMB2_PREAUTH_CONTEXT_SIZE];
 	uint8_t ciphers[SMB2_ALGORITHMS_SIZE(SMB2_ALGORITHMS_MAX)];
@@ -168,15 +172,12 @@ static void build_negotiate(const struct build *build)
 }
 
 /** Tokens are opaque here: the frame of an NTLMSSP message of the size that a guest logon has, without secrets. */
-static void build_session_setup(const struct build *build)
+uint32_t client_session_token(bool first, uint8_t token[CLIENT_TOKEN_MAX])
 {
-	const struct client_channel *channel = client_channel_at(build->client, build->request->channel);
-	bool first = build->request->purpose == PURPOSE_SESSION_FIRST;
-	uint8_t *token = build->scratch->token;
 	uint32_t fixed = first ? 40 : 88;
 	uint32_t response = first ? 0 : 24;
 
-	memset(token, 0, sizeof(build->scratch->token));
+	memset(token, 0, CLIENT_TOKEN_MAX);
 	memcpy(token, "NTLMSSP", 8);
 	put32(token + 8, first ? 1 : 3);
 	if (first) {
@@ -190,13 +191,23 @@ static void build_session_setup(const struct build *build)
 		put32(token + 16, fixed);
 		put32(token + 60, 0xe2088235);
 	}
+	return fixed + response;
+}
+
+static void build_session_setup(const struct build *build)
+{
+	const struct client_channel *channel = client_channel_at(build->client, build->request->channel);
+	bool first = build->request->purpose == PURPOSE_SESSION_FIRST;
+	uint8_t *token = build->scratch->token;
+	uint32_t length = client_session_token(first, token);
+
 	build->message->kind = SMB2_BODY_SESSION_SETUP_REQ;
 	build->message->body.session_setup_req = (struct smb2_session_setup_req){
 		.flags = channel->makes_session ? 0 : SMB2_SESSION_FLAG_BINDING,
 		.previous_session_id = channel->makes_session ? build->client->session.previous_id : 0,
 		.security_mode = SECURITY_MODE_SIGNING_ENABLED,
 		.capabilities = SMB2_GLOBAL_CAP_DFS,
-		.token = { token, fixed + response },
+		.token = { token, length },
 	};
 }
 
@@ -519,6 +530,8 @@ struct smb_pdu client_encode_request(const struct smb_client *client, uint32_t f
 	uint32_t slot = first;
 	bool is_chain;
 
+	if (client_is_smb1(client))
+		return client_smb1_encode(client, first, buffer, size);
 	smb_chain_begin(&writer, buffer, size);
 	do {
 		struct build build = { client, client_request_at(client, slot), &message, &scratch };

@@ -256,6 +256,9 @@ static void set_flag(struct parser *parser, enum smb_mount_option_id id, bool on
 	case SMB_MOUNT_OPT_STRICTSYNC:
 		options->nostrictsync = !on;
 		break;
+	case SMB_MOUNT_OPT_UNIX:
+		options->nounix = !on;
+		break;
 	case SMB_MOUNT_OPT_SERVERINO:
 		options->serverino = on;
 		break;
@@ -416,8 +419,6 @@ uint32_t smb_mount_dialects(uint16_t vers, uint16_t dialects[8])
 	static const uint16_t all[] = { SMB2_DIALECT_210, SMB2_DIALECT_300, SMB2_DIALECT_302, SMB2_DIALECT_311 };
 	uint32_t first = vers == SMB_VERS_3_ANY ? 1 : 0;
 
-	if (vers == SMB_VERS_1)
-		return 0;
 	if (vers != SMB_VERS_DEFAULT && vers != SMB_VERS_3_ANY) {
 		dialects[0] = vers;
 		return 1;

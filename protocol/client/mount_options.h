@@ -16,7 +16,7 @@
 enum smb_cache_mode { SMB_CACHE_STRICT, SMB_CACHE_NONE, SMB_CACHE_LOOSE };
 
 #define SMB_VERS_DEFAULT 0 /* negotiate 2.1 to 3.1.1 and take the best */
-#define SMB_VERS_1 0x0100 /* parsed; refused until the SMB1 data path exists */
+#define SMB_VERS_1 0x0100 /* SMB1, dialect "NT LM 0.12" */
 #define SMB_VERS_3_ANY 1 /* vers=3: 3.0 or later */
 
 struct smb_mount_options {
@@ -39,6 +39,7 @@ struct smb_mount_options {
 	bool sign;
 	bool seal;
 	bool nostrictsync;
+	bool nounix; /* SMB1: the Unix extensions are not used */
 };
 
 enum smb_mount_verdict {
@@ -65,7 +66,7 @@ struct smb_mount_report {
 enum smb_mount_verdict smb_mount_options_parse(const char *text, const struct smb_policy *policy,
 					       struct smb_mount_options *options, struct smb_mount_report *report);
 void smb_mount_options_default(struct smb_mount_options *options);
-/** The dialects to offer for `vers`, highest last; returns how many (0: refused, SMB_VERS_1). */
+/** The dialects to offer for `vers`, highest last; returns how many. */
 uint32_t smb_mount_dialects(uint16_t vers, uint16_t dialects[8]);
 bool smb_mount_options_is_valid(const struct smb_mount_options *options);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From the bytes of a PDU to the request that waits for it (cifs 6.1, cifs_demultiplex_thread). */
+#include "protocol/client/smb1.h"
 #include "protocol/client/state.h"
 
 #include <assert.h>
@@ -99,6 +100,16 @@ static bool is_connected(const struct client_channel *channel)
 	return channel->state >= CHANNEL_NEGOTIATING && channel->state <= CHANNEL_READY;
 }
 
+static enum smb_receive_verdict receive_smb1(struct smb_client *client, uint32_t channel, const struct smb_pdu *pdu)
+{
+	struct smb2_message message;
+
+	if (client_smb1_decode(client, channel, pdu, &message))
+		return receive_member(client, channel, &message);
+	client_channel_drop(client, channel, SMB_OP_DISCONNECTED, STATUS_SUCCESS);
+	return SMB_RECEIVE_MALFORMED;
+}
+
 enum smb_receive_verdict smb_client_receive(struct smb_client *client, uint32_t channel, const struct smb_pdu *pdu,
 					    uint64_t now_ns)
 {
@@ -113,6 +124,8 @@ enum smb_receive_verdict smb_client_receive(struct smb_client *client, uint32_t 
 	if (!is_connected(at))
 		return SMB_RECEIVE_UNMATCHED; /* the last words of a connection that is over */
 	at->last_response_ns = now_ns;
+	if (client_is_smb1(client))
+		return receive_smb1(client, channel, pdu);
 	smb_chain_read(&reader, pdu);
 	while (is_connected(at) && (wire = smb_chain_next(&reader, &message)) != SMB_WIRE_END) {
 		enum smb_receive_verdict member = SMB_RECEIVE_MALFORMED;

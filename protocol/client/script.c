@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* MOUNT, UNMOUNT, OPEN and CLOSE: sequences of requests, one answered before the next is sent. */
+#include "protocol/client/smb1.h"
 #include "protocol/client/state.h"
 #include "protocol/wire/contexts.h"
 
@@ -59,6 +60,8 @@ static const struct script_step mount_script[] = {
 	SEND(WHEN_NOT_SIGNED_NEGOTIATE | WHEN_IPC, PURPOSE_VALIDATE_IPC),
 	SEND(WHEN_REFERRAL_FIRST | WHEN_IPC, PURPOSE_REFERRAL),
 	SEND(0, PURPOSE_TREE_SHARE),
+	SEND(0, PURPOSE_UNIX_QUERY),
+	SEND(0, PURPOSE_UNIX_SET),
 	SEND(WHEN_NOT_SIGNED_NEGOTIATE, PURPOSE_VALIDATE_SHARE),
 	SEND(0, PURPOSE_ROOT_OPEN),
 	SEND(WHEN_3X, PURPOSE_INTERFACES),
@@ -104,7 +107,8 @@ static const struct script_step close_script[] = {
 
 /* A new session's trees, in the order in which the reconnect worker of cifs 6.1 collects them. */
 static const struct script_step trees_script[] = {
-	SEND(0, PURPOSE_TREE_SHARE), SEND(WHEN_NOT_SIGNED_NEGOTIATE, PURPOSE_VALIDATE_SHARE),
+	SEND(0, PURPOSE_TREE_SHARE), SEND(0, PURPOSE_UNIX_QUERY),
+	SEND(0, PURPOSE_UNIX_SET),   SEND(WHEN_NOT_SIGNED_NEGOTIATE, PURPOSE_VALIDATE_SHARE),
 	SEND(0, PURPOSE_TREE_IPC),   SEND(WHEN_NOT_SIGNED_NEGOTIATE | WHEN_IPC, PURPOSE_VALIDATE_IPC),
 	{ .action = DO_END },
 };
@@ -150,6 +154,10 @@ static bool is_wanted(const struct smb_client *client, const struct client_op *o
 	bool referral_first = compounding >= SMB_COMPOUND_6_12;
 	uint16_t holds = 0;
 
+	if (client_is_smb1(client))
+		compounding = SMB_COMPOUND_NONE;
+	if (step->action == DO_SEND && !client_speaks(client, step->purposes[0]))
+		return false;
 	if (session->dialect >= SMB2_DIALECT_300)
 		holds |= WHEN_3X;
 	if (session->dialect >= SMB2_DIALECT_300 && session->dialect < SMB2_DIALECT_311)

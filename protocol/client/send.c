@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From the wish to send to a request on the wire: channel, credits, slot, MessageId. */
+#include "protocol/client/smb1.h"
 #include "protocol/client/state.h"
 
 #include <assert.h>
@@ -111,7 +112,8 @@ void client_return_credits(struct smb_client *client, struct client_op *op)
 	credits = &client_channel_at(client, channel)->credits;
 	if (op->headers_taken) {
 		for (uint32_t i = 0; i < op->need_headers; i++)
-			smb_credits_answered(credits, SMB_CREDIT_ORDINARY, 1, credits->instance);
+			smb_credits_answered(credits, client_credit_class(client, SMB_CREDIT_ORDINARY), 1,
+					     credits->instance);
 	}
 	if (op->io_taken)
 		smb_credits_untake(credits, &op->take);
@@ -204,7 +206,7 @@ static void assign(struct smb_client *client, uint32_t slot, uint32_t index, uin
 		request->command = client_command_of(client, request, &without_tree);
 	else
 		request->command = info->command;
-	request->credit_class = info->credit_class;
+	request->credit_class = client_credit_class(client, info->credit_class);
 	request->instance = channel->credits.instance;
 	request->async_id = 0;
 	if (io_charge) {

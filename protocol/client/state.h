@@ -68,6 +68,8 @@ enum client_purpose {
 	PURPOSE_SESSION_FINAL,
 	PURPOSE_TREE_IPC,
 	PURPOSE_TREE_SHARE,
+	PURPOSE_UNIX_QUERY, /* SMB1: what the Unix extensions can do */
+	PURPOSE_UNIX_SET,
 	PURPOSE_VALIDATE_IPC,
 	PURPOSE_VALIDATE_SHARE,
 	PURPOSE_REFERRAL,
@@ -242,6 +244,8 @@ struct client_session {
 	uint32_t rsize;
 	uint32_t wsize;
 	uint32_t ra_pages;
+	uint32_t smb1_capabilities; /* the server's, SMB1_CAP_* */
+	uint32_t smb1_unix; /* SMB1_UNIX_*, 0 without the extensions */
 	bool mounted;
 	uint64_t previous_id; /* of the session that was lost; 0 = none */
 	uint32_t count; /* sessions lost so far */
@@ -357,10 +361,10 @@ static inline struct smb_page_run *client_runs_of(const struct smb_client *clien
 	return (struct smb_page_run *)((uintptr_t)client + client->at.runs) + (size_t)file * client->limits.page_runs;
 }
 
-/** The state of shell commands; NULL when the block has none, or nothing is mounted. */
+/** The state of shell commands; NULL when the block has none, nothing is mounted, or over SMB1 (protocol/ops speaks SMB2). */
 static inline struct smb_ops *client_commands(const struct smb_client *client)
 {
-	if (!client->limits.names || !client->session.mounted)
+	if (!client->limits.names || !client->session.mounted || client->mount.vers == SMB_VERS_1)
 		return NULL;
 	return (struct smb_ops *)((uintptr_t)client + client->at.commands);
 }
@@ -411,6 +415,9 @@ bool client_has_multi_credit(const struct smb_client *client);
 /* ------------------------------------------------------------------------------------------- messages (message.c) */
 
 struct smb_pdu client_encode_request(const struct smb_client *client, uint32_t first, uint8_t *buffer, uint32_t size);
+#define CLIENT_TOKEN_MAX 200
+/** The token of one leg of the logon; returns bytes. */
+uint32_t client_session_token(bool first, uint8_t token[CLIENT_TOKEN_MAX]);
 struct purpose_info {
 	uint16_t command;
 	uint8_t credit_class; /* enum smb_credit_class */

@@ -298,7 +298,7 @@ static void members_sent(struct smb_monitor *monitor, uint32_t channel, const st
 		monitor_chain_remove(monitor, member.chain);
 }
 
-/* SMB1 bytes can only be a multi-protocol NEGOTIATE here; it takes MessageId 0 (MS-SMB2 3.3.5.3). */
+/* SMB1 bytes are a multi-protocol NEGOTIATE, which takes MessageId 0 (MS-SMB2 3.3.5.3), unless the answer is SMB1. */
 static void smb1_negotiate_sent(struct smb_monitor *monitor, uint32_t channel)
 {
 	const struct smb2_header header = { .command = SMB2_NEGOTIATE };
@@ -337,7 +337,9 @@ uint32_t smb_monitor_sent(struct smb_monitor *monitor, uint32_t channel, const s
 	on->encrypted |= protocol == PROTOCOL_TRANSFORMED;
 	if (on->encrypted)
 		return 0;
-	if (protocol == PROTOCOL_SMB1)
+	if (on->smb1)
+		monitor_smb1_sent(on);
+	else if (protocol == PROTOCOL_SMB1)
 		smb1_negotiate_sent(monitor, channel);
 	else
 		members_sent(monitor, channel, pdu);
@@ -442,6 +444,12 @@ uint32_t smb_monitor_received(struct smb_monitor *monitor, uint32_t channel, con
 	on->encrypted |= protocol_of(pdu) == PROTOCOL_TRANSFORMED;
 	if (on->encrypted)
 		return 0;
+	if (on->smb1 || protocol_of(pdu) == PROTOCOL_SMB1) {
+		if (!on->smb1)
+			channel_forget(monitor, channel); /* the NEGOTIATE asked for no SMB2 */
+		monitor_smb1_received(on, pdu);
+		return 0;
+	}
 	do {
 		uint32_t left = pdu->length - position;
 		enum smb_wire_verdict verdict = smb2_header_decode(pdu->bytes + position, left, &header, &next);
@@ -463,7 +471,7 @@ uint32_t smb_monitor_idle(struct smb_monitor *monitor, uint64_t now_ns)
 		const struct monitor_channel *channel = monitor_channel_at(monitor, i);
 		event_begin(monitor, i, now_ns);
 		monitor->event.number = number;
-		if (!channel->open || channel->encrypted)
+		if (!channel->open || channel->encrypted || channel->smb1)
 			continue;
 		monitor_credits_idle(monitor, channel);
 		monitor_window_idle(monitor, i);

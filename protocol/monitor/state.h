@@ -22,6 +22,7 @@
 struct monitor_channel {
 	bool open;
 	bool encrypted; /* an encrypted PDU was seen: nothing can be judged from then on */
+	bool smb1; /* the server answered in SMB1: nothing is judged, requests are only counted */
 	bool negotiated;
 	bool multi_credit; /* Connection.SupportsMultiCredit, MS-SMB2 3.2.5.2 */
 	bool hole_reported;
@@ -194,6 +195,10 @@ void monitor_report(struct smb_monitor *monitor, enum smb_rule rule, const char 
 /* tables.c: outstanding requests and chains. */
 void monitor_tables_init(struct smb_monitor *monitor);
 void monitor_buckets_clear(struct smb_monitor *monitor, size_t buckets, uint32_t mask);
+/* smb1.c */
+void monitor_smb1_sent(struct monitor_channel *channel);
+void monitor_smb1_received(struct monitor_channel *channel, const struct smb_pdu *pdu);
+
 uint32_t monitor_request_find(const struct smb_monitor *monitor, uint32_t channel, uint64_t message_id);
 /** Returns the slot: SLOT_NONE when the table is full or the id is outstanding already; the request is then only counted. */
 uint32_t monitor_request_add(struct smb_monitor *monitor, uint32_t channel, uint64_t message_id);

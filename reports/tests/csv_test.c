@@ -44,7 +44,8 @@ static struct report_table *small_table(void)
 
 #define HEADING                                                                                                        \
 	"client.rasize,workload.command,seconds,bytes,throughput_MBps,pairs,pdus,credits_min,inflight_max,"            \
-	"inflight_max_bytes,violations,pdu_events,reconnects,stall_max_seconds,outcome,failure,measured_MBps,error_"   \
+	"inflight_max_bytes,violations,pdu_events,read_io_bytes,reconnects,stall_max_seconds,outcome,failure,"         \
+	"measured_MBps,error_"                                                                                         \
 	"percent\n"
 
 Test(csv, a_finished_row_has_every_number_and_its_measurement)
@@ -65,6 +66,7 @@ Test(csv, a_finished_row_has_every_number_and_its_measurement)
 		.inflight_max_bytes = 8388608,
 		.reconnects = 2,
 		.stall_max_ns = 3000000001,
+		.read_io_bytes = 1048576,
 	};
 	row->has_measured = true;
 	row->measured_MBps = 391.5;
@@ -72,9 +74,9 @@ Test(csv, a_finished_row_has_every_number_and_its_measurement)
 	g_autofree char *text = csv_of(table);
 
 	cr_assert_str_eq(
-		text,
-		HEADING "4M,cat f,2.500000000,1073741824,429.497,1030,2060,-3,8,8388608,0,4120,2,3.000000001,finished,,"
-			"391.5,9.71\n");
+		text, HEADING
+		"4M,cat f,2.500000000,1073741824,429.497,1030,2060,-3,8,8388608,0,4120,1048576,2,3.000000001,finished,,"
+		"391.5,9.71\n");
 	report_table_free(table);
 }
 
@@ -88,9 +90,9 @@ Test(csv, a_field_is_quoted_only_where_it_must_be)
 	synthetic_fail(((struct report_row *)table->rows->pdata[1]), SIM_OUTCOME_IMPOSSIBLE, "rasize");
 	g_autofree char *text = csv_of(table);
 
-	cr_assert_str_eq(text,
-			 HEADING ",\"dd if=\"\"a,b\"\"\nof=c\",,,,,,,,,0,0,0,0.000000000,stuck,\"no credits, ever\",,\n"
-				 "a;b 'c', plain ,,,,,,,,,0,0,0,0.000000000,impossible,rasize,,\n");
+	cr_assert_str_eq(text, HEADING
+			 ",\"dd if=\"\"a,b\"\"\nof=c\",,,,,,,,,0,0,,0,0.000000000,stuck,\"no credits, ever\",,\n"
+			 "a;b 'c', plain ,,,,,,,,,0,0,,0,0.000000000,impossible,rasize,,\n");
 	report_table_free(table);
 }
 
@@ -108,7 +110,7 @@ Test(csv, a_row_without_result_and_a_failed_measured_row_have_no_numbers)
 	g_autofree char *text = csv_of(table);
 
 	cr_assert_str_eq(text,
-			 HEADING "1M,cat f,,,,,,,,,,,,,,,,\n2M,cat f,,,,,,,,,0,0,0,0.000000000,time_limit,,100,\n");
+			 HEADING "1M,cat f,,,,,,,,,,,,,,,,,\n2M,cat f,,,,,,,,,0,0,,0,0.000000000,time_limit,,100,\n");
 	report_table_free(table);
 }
 
@@ -124,7 +126,8 @@ Test(csv, numbers_that_are_none_are_left_empty_and_zero_has_no_sign)
 	row->error_percent = -0.001;
 	g_autofree char *text = csv_of(table);
 
-	cr_assert_str_eq(text, HEADING "1M,cat f,0.000000000,0,,0,0,0,0,0,0,0,0,0.000000000,finished,,1000000000,0.00\n");
+	cr_assert_str_eq(text,
+			 HEADING "1M,cat f,0.000000000,0,,0,0,0,0,0,0,0,,0,0.000000000,finished,,1000000000,0.00\n");
 	report_table_free(table);
 }
 

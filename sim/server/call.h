@@ -43,6 +43,8 @@ struct server_call {
 uint8_t *server_call_scratch(struct server_call *call, uint32_t length);
 /** Room for the variable part of a reply: what is left of the PDU and of the scratch space. */
 uint32_t server_call_room(const struct server_call *call);
+/** Check session, tree, CreditCharge and FileId as the command of `request` needs it, then run it: a member of no chain. */
+uint32_t server_call_run(struct server_call *call);
 /** Start storage work for the current member; false: no table entry left, the request must be refused. */
 bool server_call_storage(struct server_call *call, bool is_write, uint32_t bytes);
 

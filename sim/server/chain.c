@@ -5,6 +5,7 @@
 #include "sim/server/call.h"
 #include "sim/server/outputs.h"
 #include "sim/server/requests.h"
+#include "sim/server/smb1.h"
 
 #define MEMBER_FIXED 256 /* bytes: header, fixed part and padding of any reply member, generously */
 
@@ -293,6 +294,11 @@ static uint32_t run_member(struct server_call *call, enum smb_wire_verdict verdi
 	return status ? status : rules[command].run(call);
 }
 
+uint32_t server_call_run(struct server_call *call)
+{
+	return run_member(call, SMB_WIRE_OK, true);
+}
+
 /* A member that could not be decoded still has a header to answer to. */
 static enum smb_wire_verdict decode_member(struct smb_chain_reader *reader, struct smb2_message *request,
 					   bool *has_more)
@@ -380,10 +386,23 @@ static uint32_t reply_max(const struct smb_server *server)
 	return quarter < SMB_SERVER_PDU_MAX ? quarter : SMB_SERVER_PDU_MAX;
 }
 
+static enum server_cut receive_chain(struct server_call *call, const struct smb_pdu *pdu, struct smb2_message *request,
+				     uint8_t *bytes)
+{
+	struct smb_chain_writer writer;
+	enum server_cut cut = SERVER_CUT_MALFORMED;
+
+	if (!server_is_smb1(call->server, call->connection))
+		cut = admit(call->server, call->connection, pdu);
+	if (cut)
+		return cut;
+	smb_chain_begin(&writer, bytes, reply_max(call->server));
+	return execute(call, pdu, request, &writer);
+}
+
 static enum server_cut receive(struct smb_server *server, uint32_t connection, const struct smb_pdu *pdu)
 {
 	uint8_t bytes[SMB_SERVER_PDU_MAX], scratch[SMB_SERVER_PDU_MAX]; /* touched only as far as replies need them */
-	struct smb_chain_writer writer;
 	struct smb2_message request, reply;
 	struct server_call call = {
 		.server = server,
@@ -398,12 +417,14 @@ static enum server_cut receive(struct smb_server *server, uint32_t connection, c
 		.scratch = scratch,
 		.scratch_room = sizeof(scratch),
 	};
-	enum server_cut cut = admit(server, connection, pdu);
+	enum server_cut cut = SERVER_CUT_NONE;
 
-	if (cut)
-		return cut;
-	smb_chain_begin(&writer, bytes, reply_max(server));
-	cut = execute(&call, pdu, &request, &writer);
+	if (smb1_is_pdu(pdu)) {
+		call.reply_room = reply_max(server);
+		cut = server_smb1_receive(&call, pdu, bytes);
+	} else {
+		cut = receive_chain(&call, pdu, &request, bytes);
+	}
 	if (!cut && call.is_waiting)
 		server_request_wait(server, call.token);
 	return cut;

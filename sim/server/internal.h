@@ -176,6 +176,7 @@ enum server_cut {
 	SERVER_CUT_NEGOTIATED_TWICE,
 	SERVER_CUT_VALIDATION,
 	SERVER_CUT_TOO_LONG,
+	SERVER_CUT_MPX,
 };
 
 struct server_output {

@@ -142,6 +142,7 @@ static const char *const cut_reasons[] = {
 	[SERVER_CUT_NEGOTIATED_TWICE] = "NEGOTIATE a second time (MS-SMB2 3.3.5.4)",
 	[SERVER_CUT_VALIDATION] = "FSCTL_VALIDATE_NEGOTIATE_INFO does not match (MS-SMB2 3.3.5.15.12)",
 	[SERVER_CUT_TOO_LONG] = "the replies of a compound do not fit into one PDU",
+	[SERVER_CUT_MPX] = "more requests are outstanding than MaxMpxCount allows (MS-CIFS 3.2.4.1.5)",
 };
 
 const char *server_cut_reason(enum server_cut cut)

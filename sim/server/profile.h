@@ -28,6 +28,11 @@ struct smb_server_profile {
 	uint32_t capabilities; /* SMB2_GLOBAL_CAP_* offered */
 	uint32_t channels_max; /* connections per session */
 	uint32_t async_credits; /* async requests per connection before STATUS_INSUFFICIENT_RESOURCES; 0 = no limit */
+	/* SMB1 */
+	uint32_t smb1_max_mpx; /* requests outstanding per connection; 0 = SMB1 is not spoken */
+	uint32_t smb1_max_buffer; /* bytes */
+	uint32_t smb1_unix; /* 1: the Unix extensions are offered, with READs of more than 64 KiB */
+	uint32_t smb1_unix_large_write; /* 1: and with WRITEs of more than 128 KiB */
 	/* credits */
 	uint32_t credits_max; /* widest window: Samba `smb2 max credits`, 8192 */
 	uint32_t credits_initial_extra; /* NEGOTIATE grants 1 + this */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sim/server/requests.h"
 #include "sim/server/outputs.h"
+#include "sim/server/smb1.h"
 
 static uint32_t *bucket_of(const struct smb_server *server, uint32_t connection, uint64_t message_id)
 {
@@ -173,6 +174,10 @@ static void answer(struct smb_server *server, struct server_request *request, ui
 	struct smb2_header header = request_header(request);
 	struct smb2_message reply;
 
+	if (on->dialect == SMB1_DIALECT) {
+		server_smb1_answer(server, request, status);
+		return;
+	}
 	server_reply_header(&reply.header, &header, status);
 	if (status_is_error(status)) {
 		server_reply_error(&reply);
@@ -233,6 +238,8 @@ static void go_async(struct smb_server *server, uint32_t index)
 
 void server_request_wait(struct smb_server *server, uint32_t index)
 {
+	if (server_is_smb1(server, server_request(server, index)->connection))
+		return; /* no interim replies there */
 	if (server->profile.interim == SMB_INTERIM_ALWAYS)
 		go_async(server, index);
 	else if (server->profile.interim == SMB_INTERIM_AFTER)

@@ -22,23 +22,28 @@ struct world_frame *world_frame_new(const struct smb_pdu *pdu, uint32_t channel)
 	return frame;
 }
 
+/* A READ has been asked for: note it and tell what its pages cost. */
+static double cost_of_read(struct world *world, struct world_frame *frame, const struct world_read *read)
+{
+	frame->read_slot = world_read_sent(world, frame->channel, read);
+	if (world->clock.running)
+		world->result->reads_per_channel[frame->channel]++;
+	return world->point->client_costs.page_cpu_ns * ((read->length - 1) / world->point->page_bytes + 1);
+}
+
 /* What the processor spends on a request: the request itself and, for a READ, the pages it will fill. */
 static double cost_of_request(struct world *world, struct world_frame *frame)
 {
 	const struct sim_client_costs *costs = &world->point->client_costs;
 	double ns = costs->request_cpu_ns + costs->send_cpu_ns_per_byte * frame->pdu.payload.length;
 	struct smb_chain_reader reader;
-	struct smb2_message message;
+	struct world_read read;
 
+	if (world_read_smb1(&frame->pdu, &read))
+		return ns + cost_of_read(world, frame, &read);
 	smb_chain_read(&reader, &frame->pdu);
-	while (smb_chain_next(&reader, &message) == SMB_WIRE_OK) {
-		if (message.kind != SMB2_BODY_READ_REQ)
-			continue;
-		frame->read_slot = world_read_sent(world, frame->channel, &message);
-		ns += costs->page_cpu_ns * ((message.body.read_req.length - 1) / world->point->page_bytes + 1);
-		if (world->clock.running)
-			world->result->reads_per_channel[frame->channel]++;
-	}
+	while (world_read_next(&reader, &read))
+		ns += cost_of_read(world, frame, &read);
 	return ns;
 }
 

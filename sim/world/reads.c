@@ -4,6 +4,8 @@
 
 #include "sim/world/world_internal.h"
 
+#include "protocol/wire/smb1.h"
+
 /* More READs can be under way than any window of this project asks for: 2 x 32 MiB of 4 KiB pages. */
 #define WORLD_READ_SLOTS 16384u
 
@@ -98,24 +100,77 @@ static void look_again(struct world *world)
 		switch_cause(world, cause_of_blocking(world));
 }
 
-uint32_t world_read_sent(struct world *world, uint32_t channel, const struct smb2_message *message)
+bool world_read_smb1(const struct smb_pdu *pdu, struct world_read *read)
 {
-	uint32_t slot = first_probe(world, channel, message->header.message_id);
+	struct smb1_message message;
+
+	if (!smb1_is_pdu(pdu) || smb1_message_decode(pdu, &message) != SMB_WIRE_OK ||
+	    message.kind != SMB1_BODY_READ_REQ)
+		return false;
+	*read = (struct world_read){ .message_id = message.header.mid,
+				     .offset = message.body.read_req.offset,
+				     .length = message.body.read_req.length };
+	return true;
+}
+
+bool world_read_next(struct smb_chain_reader *reader, struct world_read *read)
+{
+	struct smb2_message message;
+
+	while (smb_chain_next(reader, &message) == SMB_WIRE_OK) {
+		if (message.kind != SMB2_BODY_READ_REQ)
+			continue;
+		*read = (struct world_read){ .message_id = message.header.message_id,
+					     .offset = message.body.read_req.offset,
+					     .length = message.body.read_req.length };
+		return true;
+	}
+	return false;
+}
+
+static void count_length(struct world *world, uint32_t bytes)
+{
+	for (guint i = 0; i < WORLD_LENGTHS; i++) {
+		struct world_length *length = &world->lengths[i];
+		if (length->bytes && length->bytes != bytes)
+			continue;
+		length->bytes = bytes;
+		length->count++;
+		return;
+	}
+}
+
+uint64_t world_read_usual_length(const struct world *world)
+{
+	const struct world_length *usual = &world->lengths[0];
+
+	for (guint i = 1; i < WORLD_LENGTHS; i++) {
+		if (world->lengths[i].count > usual->count)
+			usual = &world->lengths[i];
+	}
+	return usual->bytes;
+}
+
+uint32_t world_read_sent(struct world *world, uint32_t channel, const struct world_read *read)
+{
+	uint32_t slot = first_probe(world, channel, read->message_id);
 
 	for (uint32_t probe = 0; probe < WORLD_READ_PROBES && world->reads[slot].length; probe++)
 		slot = (slot + 1) % world->read_slots;
 	if (world->reads[slot].length)
 		return WORLD_NO_READ;
 	world->reads[slot] = (struct world_read){
-		.message_id = message->header.message_id,
-		.offset = message->body.read_req.offset,
-		.length = message->body.read_req.length,
+		.message_id = read->message_id,
+		.offset = read->offset,
+		.length = read->length,
 		.channel = channel,
 		.stage = WORLD_READ_REQUEST,
 		.active = world->read_count,
 	};
 	world->active_reads[world->read_count++] = slot;
 	world->read_bytes += world->reads[slot].length;
+	if (world->clock.running)
+		count_length(world, read->length);
 	if (world->clock.blocked && world->clock.read_slot == WORLD_NO_READ &&
 	    covers(&world->reads[slot], world->clock.wanted))
 		world->clock.read_slot = slot;

@@ -7,7 +7,7 @@
 
 #include "sim/world/world_internal.h"
 
-#include "protocol/wire/message.h"
+#include "protocol/wire/smb1.h"
 
 #define STORAGE_THREADS_DEFAULT 100 /* Samba `aio max threads` */
 
@@ -15,8 +15,11 @@
 static uint32_t read_answered(struct world *world, uint32_t connection, const struct smb_pdu *pdu)
 {
 	struct smb2_header header;
+	struct smb1_header smb1;
 	uint32_t next;
 
+	if (smb1_is_pdu(pdu) && smb1_header_decode(pdu, &smb1) == SMB_WIRE_OK)
+		return smb1.command == SMB1_READ_ANDX ? world_read_find(world, connection, smb1.mid) : WORLD_NO_READ;
 	if (smb2_header_decode(pdu->bytes, pdu->length, &header, &next) != SMB_WIRE_OK || header.command != SMB2_READ ||
 	    header.status == STATUS_PENDING)
 		return WORLD_NO_READ;

@@ -50,9 +50,20 @@ static uint64_t readahead_limit(const struct sim_point *point, uint32_t ra_pages
 	return MAX((uint64_t)ra_pages * point->page_bytes, point->policy.readahead_oversize_bytes);
 }
 
+/* Reads past the page cache go as far as the application asks, and may overlap (rule C30). */
+static bool is_uncached(const struct sim_point *point)
+{
+	bool uncached = point->mount.cache == SMB_CACHE_NONE;
+
+	for (uint32_t i = 0; i < point->workload.job_count; i++)
+		uncached |= point->workload.jobs[i].direct;
+	return uncached;
+}
+
 void world_mounted(struct world *world)
 {
 	struct smb_client_info info;
+	bool uncached = is_uncached(world->point);
 
 	smb_client_look(world->client, &info);
 	world->result->rsize = info.rsize;
@@ -64,8 +75,8 @@ void world_mounted(struct world *world)
 		.max_credits = world->point->mount.max_credits ? world->point->mount.max_credits
 							       : world->point->policy.max_credits_default,
 		.rsize = info.rsize,
-		.readahead_bytes = readahead_limit(world->point, info.ra_pages),
-		.page_bytes = world->point->page_bytes,
+		.readahead_bytes = uncached ? 0 : readahead_limit(world->point, info.ra_pages),
+		.page_bytes = uncached ? 0 : world->point->page_bytes,
 	};
 	smb_monitor_set_expect(world->monitor, &expect);
 }
@@ -195,6 +206,7 @@ static void conclude(struct world *world)
 		g_strlcpy(result->failure, "nothing on the way takes any time: no throughput can be told",
 			  sizeof(result->failure));
 	}
+	result->read_io_bytes = world_read_usual_length(world);
 	if (result->credits_min == INT64_MAX)
 		result->credits_min = 0;
 	if (world->monitor && result->outcome == SIM_OUTCOME_FINISHED)

@@ -135,6 +135,7 @@ struct sim_result {
 	int64_t credits_min; /* lowest over channels and the workload's time, by the monitor's count */
 	uint32_t inflight_max; /* READs */
 	uint64_t inflight_max_bytes; /* asked by READs in flight */
+	uint64_t read_io_bytes; /* length asked by most READs of the workload; 0 = none was sent */
 	uint64_t violations;
 	uint32_t violation_count; /* kept below */
 	struct smb_violation violation[SIM_VIOLATIONS_MAX];

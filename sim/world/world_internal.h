@@ -71,6 +71,13 @@ struct world_work {
 	bool is_write;
 };
 
+/** How many READs of one length were sent. */
+struct world_length {
+	uint32_t bytes; /* 0 = not in use */
+	uint64_t count;
+};
+#define WORLD_LENGTHS 32 /* further lengths are not counted: a run has a handful */
+
 struct world {
 	const struct sim_point *point;
 	const struct sim_trace *trace;
@@ -96,6 +103,7 @@ struct world {
 	uint32_t read_slots;
 	uint32_t read_count;
 	uint64_t read_bytes;
+	struct world_length lengths[WORLD_LENGTHS];
 	struct world_reader_clock clock;
 
 	uint64_t begun_ns; /* the workload's first clock start */
@@ -125,8 +133,15 @@ void world_server_add_connection(struct world *world, uint32_t channel);
 
 /* reads.c: READs under way and the reader's time */
 void world_reads_init(struct world *world);
-uint32_t world_read_sent(struct world *world, uint32_t channel, const struct smb2_message *message);
+/** The READ that an SMB1 PDU asks for; false: none. */
+bool world_read_smb1(const struct smb_pdu *pdu, struct world_read *read);
+/** The next READ that the members of an SMB2 PDU ask for; false: no more. */
+bool world_read_next(struct smb_chain_reader *reader, struct world_read *read);
+/** `read` says what is asked for and under which id. */
+uint32_t world_read_sent(struct world *world, uint32_t channel, const struct world_read *read);
 uint32_t world_read_find(const struct world *world, uint32_t channel, uint64_t message_id);
+/** The length that most READs asked for. */
+uint64_t world_read_usual_length(const struct world *world);
 void world_read_stage(struct world *world, uint32_t slot, enum world_read_stage stage);
 /** The same for a stage that began earlier. */
 void world_read_stage_since(struct world *world, uint32_t slot, enum world_read_stage stage, uint64_t since_ns);

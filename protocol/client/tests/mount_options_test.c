@@ -360,7 +360,8 @@ Test(mount_options, dialects_are_offered_lowest_first)
 		for (uint32_t j = 1; j < count; j++)
 			cr_expect_lt(dialects[j - 1], dialects[j]);
 	}
-	cr_expect_eq(smb_mount_dialects(SMB_VERS_1, dialects), 0);
+	cr_expect_eq(smb_mount_dialects(SMB_VERS_1, dialects), 1);
+	cr_expect_eq(dialects[0], SMB_VERS_1);
 }
 
 Test(mount_options, impossible_options_are_not_valid)

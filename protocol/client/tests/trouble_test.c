@@ -394,7 +394,7 @@ Test(trouble, limits_and_configurations_out_of_range_are_refused)
 	config.share = "";
 	cr_expect_null(smb_client_init(block, &limits, &config));
 	config.share = "b";
-	config.mount.vers = SMB_VERS_1;
+	config.mount.vers = 0x0222;
 	cr_expect_null(smb_client_init(block, &limits, &config));
 	limits.channels = 17;
 	cr_expect_eq(smb_client_size(&limits), 0);
