@@ -161,8 +161,7 @@ static bool is_known(const struct row *row, const char *variant, bool order)
 {
 	for (guint i = 0; i < G_N_ELEMENTS(differences); i++) {
 		const struct difference *known = &differences[i];
-		if (g_str_equal(known->capture, captures[row->capture].name) &&
-		    g_str_equal(known->variant, variant))
+		if (g_str_equal(known->capture, captures[row->capture].name) && g_str_equal(known->variant, variant))
 			return order || !known->order_only;
 	}
 	return false;
