@@ -138,7 +138,7 @@ static void build_query(const struct build *build)
 		uint8_t class;
 		uint32_t room;
 	} queries[] = {
-		[OPS_QUERY_ALL - OPS_QUERY_ALL] = { SMB2_O_INFO_FILE, FILE_ALL, FILE_ALL_ROOM },
+		[0] = { SMB2_O_INFO_FILE, FILE_ALL, FILE_ALL_ROOM },
 		[OPS_QUERY_NUMBER - OPS_QUERY_ALL] = { SMB2_O_INFO_FILE, FILE_INTERNAL, FILE_INTERNAL_ROOM },
 		[OPS_QUERY_FS_SIZE - OPS_QUERY_ALL] = { SMB2_O_INFO_FILESYSTEM, FS_FULL_SIZE, FS_FULL_SIZE_ROOM },
 	};

@@ -103,7 +103,7 @@ static inline struct smb_blob smb1_rest(struct smb1_reader *reader)
 /** A UTF-16LE string up to its terminator, which is taken too. */
 static inline bool smb1_take_text(struct smb1_reader *reader, struct smb_blob *text)
 {
-	uint32_t end = reader->position;
+	uint32_t end;
 
 	smb1_skip_padding(reader, 2);
 	end = reader->position;
