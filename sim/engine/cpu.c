@@ -69,7 +69,7 @@ void sim_thread_settle(struct sim_thread *thread)
 void sim_thread_claim(struct sim_thread *thread, uint64_t ns)
 {
 	struct sim_machine *machine = thread->machine;
-	uint64_t now_ns = sim_engine_now_ns(thread->engine);
+	uint64_t now_ns;
 
 	if (ns == 0)
 		return;
@@ -77,7 +77,8 @@ void sim_thread_claim(struct sim_thread *thread, uint64_t ns)
 	thread->uses_cpu = true;
 	if (thread->claim == SIM_CLAIM_EVICTED)
 		sim_thread_settle(thread);
-	close_ended_claims(machine, now_ns = sim_engine_now_ns(thread->engine));
+	now_ns = sim_engine_now_ns(thread->engine);
+	close_ended_claims(machine, now_ns);
 	if (thread->claim == SIM_CLAIM_OPEN) {
 		thread->claim_end_ns += ns;
 	} else if (machine->claims->len + machine->executing < machine->cores) {

@@ -178,7 +178,7 @@ static struct sim_queue_item wait_for_item(struct sim_queue *queue, struct sim_t
 
 static struct sim_queue_item take(struct sim_queue *queue)
 {
-	struct sim_queue_item item = { NULL };
+	struct sim_queue_item item = { .is_arrival = false };
 
 	sim_queue_take_arrivals(queue);
 	if (!queue->items.length)

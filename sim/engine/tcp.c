@@ -243,7 +243,7 @@ uint32_t tcp_sender_burst_segments(const struct tcp_sender *tcp)
 	double bytes = pacing_bytes_per_s(tcp) / 1024;
 
 	if (near < 32)
-		bytes += TCP_BURST_BYTES >> near;
+		bytes += (uint32_t)TCP_BURST_BYTES >> near;
 	return max32((uint32_t)(fmin(bytes, TCP_BURST_BYTES) / tcp->config.mss_bytes), 2);
 }
 
