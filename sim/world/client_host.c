@@ -28,7 +28,8 @@ static double cost_of_read(struct world *world, struct world_frame *frame, const
 	frame->read_slot = world_read_sent(world, frame->channel, read);
 	if (world->clock.running)
 		world->result->reads_per_channel[frame->channel]++;
-	return world->point->client_costs.page_cpu_ns * ((read->length - 1) / world->point->page_bytes + 1);
+	uint32_t pages = (read->length - 1) / world->point->page_bytes + 1;
+	return world->point->client_costs.page_cpu_ns * pages;
 }
 
 /* What the processor spends on a request: the request itself and, for a READ, the pages it will fill. */
