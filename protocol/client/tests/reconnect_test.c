@@ -377,6 +377,40 @@ Test(reconnect, credits_of_the_old_connection_are_dropped)
 	peer_free(peer);
 }
 
+/* C8: an operation that holds credits and waits for a request slot loses them with the connection. */
+Test(reconnect, credits_held_while_waiting_for_a_slot_are_dropped_too)
+{
+	static const char *const mounts[] = { "vers=3.1.1,rsize=65536,rasize=4194304",
+					      "vers=3.1.1,rsize=65536,cache=none" };
+	static const struct smb_client_limits limits = {
+		.channels = 1, .requests = 12, .ops = 2, .files = 1, .page_runs = 70, .outputs = 24
+	};
+
+	for (uint32_t n = 0; n < 2; n++) {
+		struct peer *peer = peer_new_limits("6.1", mounts[n], 4096, &limits);
+		struct smb_op read = { .kind = SMB_OP_READ, .length = 1 << 20 };
+		struct smb_channel_info info;
+
+		peer->file_bytes = 4 << 20;
+		read.file = peer_mount_and_open(peer);
+		peer->hold_reads = true;
+		peer_submit(peer, &read);
+		smb_client_look_channel(peer->client, 0, &info);
+		if (!n)
+			cr_assert_eq(info.in_flight, peer->held_count + 1, "one holds credits for a READ to come");
+		peer_fail_channel(peer, 0);
+		let_go(peer);
+		peer_run(peer);
+		smb_client_look_channel(peer->client, 0, &info);
+		cr_expect_eq((int64_t)info.credits + info.credits_echo + info.credits_oplock,
+			     peer->channels[0].credits);
+		cr_expect_eq(info.in_flight, 0);
+		cr_expect_eq(peer->done.bytes, 1 << 20);
+		expect_whole_file(peer, read.file);
+		peer_free(peer);
+	}
+}
+
 /* C23: one up for each channel that was lost, from 6.6 on; told in every request of dialect 3. */
 Test(reconnect, the_channel_sequence_counts_lost_channels)
 {
