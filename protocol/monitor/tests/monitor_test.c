@@ -147,3 +147,21 @@ Test(monitor, an_smb1_negotiate_takes_id_0)
 	cr_expect_eq(traffic.count, 0, "C%d %s", traffic.last.rule, traffic.last.text);
 	traffic_stop(&traffic);
 }
+
+Test(monitor, stays_valid_while_requests_of_smb1_are_in_flight)
+{
+	static const uint8_t smb1[40] = { 0xff, 'S', 'M', 'B', 0x72 };
+	struct smb_pdu pdu = { .bytes = smb1, .length = sizeof(smb1) };
+	struct traffic traffic = { 0 };
+	traffic_start(&traffic, &plain);
+	smb_monitor_connected(traffic.monitor, 0, 0);
+	for (int i = 0; i < 3; i++) {
+		smb_monitor_sent(traffic.monitor, 0, &pdu, 0);
+		cr_expect(smb_monitor_is_valid(traffic.monitor), "request %d", i);
+		if (i == 1)
+			continue;
+		smb_monitor_received(traffic.monitor, 0, &pdu, 0);
+		cr_expect(smb_monitor_is_valid(traffic.monitor), "answer %d", i);
+	}
+	traffic_stop(&traffic);
+}
