@@ -46,13 +46,7 @@ static bool parse(int *argc, char ***argv, struct options *options, int *exit_co
 		.most = 1,
 	};
 
-	if (!lab_usage_parse(&usage, argc, argv, exit_code))
-		return false;
-	if (options->jobs >= 0 && options->jobs <= 256)
-		return true;
-	fprintf(stderr, "smblab: --jobs %d: 1 to 256, or 0 for one per core\n", options->jobs);
-	*exit_code = 2;
-	return false;
+	return lab_usage_parse(&usage, argc, argv, exit_code) && lab_jobs_check(options->jobs, exit_code);
 }
 
 static void options_clear(struct options *options)
@@ -137,20 +131,11 @@ static bool write_files(const struct lab_calibration *calibration, const struct 
 	       sim_profile_save(options->write_profile, &first->point->server, NULL, comment, error);
 }
 
-static char *default_directory(const char *config_path)
-{
-	g_autofree char *base = g_path_get_basename(config_path);
-
-	if (g_str_has_suffix(base, ".ini"))
-		base[strlen(base) - strlen(".ini")] = '\0';
-	return g_strdup_printf("out/%s-fitted", base);
-}
-
 /* All rows at the fitted values: an ordinary run, as `run --set` with these values would do it. */
 static int predict_all(const struct lab_calibration *calibration, const char *path, const struct options *options)
 {
 	g_auto(GStrv) sets = lab_calibration_sets(calibration, options->sets);
-	g_autofree char *directory = options->out ? g_strdup(options->out) : default_directory(path);
+	g_autofree char *directory = options->out ? g_strdup(options->out) : lab_default_directory(path, "-fitted");
 	const struct lab_shard whole = { 1, 1 };
 	GError *error = NULL;
 	g_autoptr(lab_config) config = lab_config_load(path, sets, &error);
@@ -162,11 +147,10 @@ static int predict_all(const struct lab_calibration *calibration, const char *pa
 
 	if (store && lab_store_put_plan(store, config, plan, &error) &&
 	    lab_experiment_compute(store, plan, config, &whole, (guint)options->jobs, &error))
-		table = lab_experiment_table(store, &missing, &error);
+		table = lab_experiment_publish(store, directory, &missing, &error);
 	if (!table)
 		return lab_fail(error);
-	if (!lab_experiment_write(table, directory, &error) ||
-	    !write_files(calibration, config, plan, table, options, &error)) {
+	if (!write_files(calibration, config, plan, table, options, &error)) {
 		report_table_free(table);
 		return lab_fail(error);
 	}

@@ -11,17 +11,13 @@ static int write_out(struct lab_store *store, const char *directory)
 {
 	GError *error = NULL;
 	guint missing = 0;
-	struct report_table *table = lab_experiment_table(store, &missing, &error);
+	struct report_table *table = lab_experiment_publish(store, directory, &missing, &error);
 	int verdict;
 
 	if (!table)
 		return lab_fail(error);
 	if (missing)
 		fprintf(stderr, "%u of %u points are not computed yet\n", missing, missing + table->rows->len);
-	if (!lab_experiment_write(table, directory, &error)) {
-		report_table_free(table);
-		return lab_fail(error);
-	}
 	report_print_table(table, stdout);
 	printf("\nresults and report: %s/report.html\n", directory);
 	verdict = lab_experiment_verdict(table);

@@ -48,22 +48,7 @@ static bool parse(int *argc, char ***argv, struct options *options, int *exit_co
 		.most = 1,
 	};
 
-	if (!lab_usage_parse(&usage, argc, argv, exit_code))
-		return false;
-	if (options->jobs >= 0 && options->jobs <= 256)
-		return true;
-	fprintf(stderr, "smblab: --jobs %d: 1 to 256, or 0 for one per core\n", options->jobs);
-	*exit_code = 2;
-	return false;
-}
-
-static char *default_directory(const char *config_path)
-{
-	g_autofree char *base = g_path_get_basename(config_path);
-
-	if (g_str_has_suffix(base, ".ini"))
-		base[strlen(base) - strlen(".ini")] = '\0';
-	return g_build_filename("out", base, NULL);
+	return lab_usage_parse(&usage, argc, argv, exit_code) && lab_jobs_check(options->jobs, exit_code);
 }
 
 static void plan_print(const struct lab_plan *plan)
@@ -114,17 +99,13 @@ static int finish(struct lab_store *store, const char *directory, const struct o
 {
 	GError *error = NULL;
 	guint missing = 0;
-	struct report_table *table = lab_experiment_table(store, &missing, &error);
+	struct report_table *table = lab_experiment_publish(store, directory, &missing, &error);
 	int verdict;
 
 	if (!table)
 		return lab_fail(error);
 	if (missing)
 		fprintf(stderr, "%u rows belong to other shards: smblab merge joins them\n", missing);
-	if (!lab_experiment_write(table, directory, &error)) {
-		report_table_free(table);
-		return lab_fail(error);
-	}
 	table_print(table, directory, options->json);
 	verdict = lab_experiment_verdict(table);
 	report_table_free(table);
@@ -164,7 +145,7 @@ int lab_command_run(int argc, char **argv)
 
 	if (parse(&argc, &argv, &options, &exit_code)) {
 		path = lab_config_path(argv[1]);
-		directory = options.out ? g_strdup(options.out) : default_directory(path);
+		directory = options.out ? g_strdup(options.out) : lab_default_directory(path, "");
 		config = lab_config_load(path, options.sets, &error);
 		plan = config ? lab_plan_new(config, NULL, &error) : NULL;
 		if (!plan) {

@@ -52,6 +52,24 @@ char *lab_config_path(const char *given)
 	return g_file_test(installed, G_FILE_TEST_EXISTS) ? g_steal_pointer(&installed) : g_strdup(given);
 }
 
+char *lab_default_directory(const char *config_path, const char *suffix)
+{
+	g_autofree char *base = g_path_get_basename(config_path);
+
+	if (g_str_has_suffix(base, ".ini"))
+		base[strlen(base) - strlen(".ini")] = '\0';
+	return g_strdup_printf("out/%s%s", base, suffix);
+}
+
+bool lab_jobs_check(int jobs, int *exit_code)
+{
+	if (jobs >= 0 && jobs <= 256)
+		return true;
+	fprintf(stderr, "smblab: --jobs %d: 1 to 256, or 0 for one per core\n", jobs);
+	*exit_code = 2;
+	return false;
+}
+
 void lab_json_print(JsonBuilder *builder)
 {
 	g_autoptr(JsonNode) root = json_builder_get_root(builder);

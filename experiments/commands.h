@@ -35,6 +35,12 @@ int lab_fail(GError *error);
 /** The config's file: as given, or when that does not exist and has no '/' in it, the installed one of that name. */
 char *lab_config_path(const char *given);
 
+/** Where a config's results go by default: out/ and the config's name, with `suffix` behind it. */
+char *lab_default_directory(const char *config_path, const char *suffix);
+
+/** --jobs: 0 (one per core) to 256; else a message and *exit_code. */
+bool lab_jobs_check(int jobs, int *exit_code);
+
 /** Print JSON for programs: one pretty document on standard output. */
 typedef struct _JsonBuilder JsonBuilder;
 void lab_json_print(JsonBuilder *builder);

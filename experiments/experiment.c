@@ -196,7 +196,14 @@ int lab_experiment_verdict(const struct report_table *table)
 	return any_finished ? verdict : 4;
 }
 
-bool lab_experiment_write(const struct report_table *table, const char *directory, GError **error)
+struct report_table *lab_experiment_publish(struct lab_store *store, const char *directory, guint *missing,
+					    GError **error)
 {
-	return report_write_csv(table, directory, error) && report_write_html(table, directory, error);
+	struct report_table *table = lab_experiment_table(store, missing, error);
+
+	if (table && report_write_csv(table, directory, error) && report_write_html(table, directory, error))
+		return table;
+	if (table)
+		report_table_free(table);
+	return NULL;
 }

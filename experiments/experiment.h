@@ -29,7 +29,8 @@ void lab_experiment_set_measured(struct report_row *row, const struct lab_measur
 /** Exit code of a finished run: 1 when a rule was violated, 4 when a point came to no end, else 0. */
 int lab_experiment_verdict(const struct report_table *table);
 
-/** results.csv, report.html and what belongs to it. */
-bool lab_experiment_write(const struct report_table *table, const char *directory, GError **error);
+/** The table, with results.csv, report.html and what belongs to it written into `directory`; NULL on failure. */
+struct report_table *lab_experiment_publish(struct lab_store *store, const char *directory, guint *missing,
+					    GError **error);
 
 #endif

@@ -22,6 +22,12 @@ struct world_frame *world_frame_new(const struct smb_pdu *pdu, uint32_t channel)
 	return frame;
 }
 
+void world_frame_drop(void *frame, void *arg)
+{
+	(void)arg;
+	g_free(frame);
+}
+
 /* A READ has been asked for: note it and tell what its pages cost. */
 static double cost_of_read(struct world *world, struct world_frame *frame, const struct world_read *read)
 {
@@ -154,12 +160,6 @@ static void open_channel(struct world *world, const struct smb_client_output *ou
 	sim_thread_start(world->engine, SIM_CLIENT, name, channel_main, channel);
 }
 
-static void drop_frame(void *message, void *arg)
-{
-	(void)arg;
-	g_free(message);
-}
-
 void world_channel_close(struct world *world, uint32_t number, bool tell_client)
 {
 	struct world_channel *channel = &world->channels[number];
@@ -168,7 +168,7 @@ void world_channel_close(struct world *world, uint32_t number, bool tell_client)
 	if (!channel->open)
 		return;
 	channel->open = false;
-	sim_conn_cut(channel->conn, drop_frame, NULL);
+	sim_conn_cut(channel->conn, world_frame_drop, NULL);
 	world_reads_lost(world, number);
 	smb_server_closed(world->server, number, now_ns);
 	if (world->monitor)
@@ -204,32 +204,22 @@ void world_client_drain(struct world *world)
 			sim_queue_push(world->application, g_memdup2(&output, sizeof(output)));
 			break;
 		case SMB_CLIENT_WAKE:
-			world->client_wake_ns = output.when_ns;
-			sim_queue_push(world->client_timer, world);
+			world_timer_set(&world->client_timer, output.when_ns);
 			break;
 		}
 	}
 }
 
-static void timer_main(void *arg)
+static void wake(struct world *world)
 {
-	struct world *world = arg;
-
-	for (;;) {
-		uint64_t due_ns = world->client_wake_ns;
-		if (sim_queue_pop_until(world->client_timer, due_ns) || due_ns != world->client_wake_ns)
-			continue;
-		world->client_wake_ns = UINT64_MAX;
-		smb_client_wake(world->client, sim_engine_now_ns(world->engine));
-		world_client_drain(world);
-	}
+	smb_client_wake(world->client, sim_engine_now_ns(world->engine));
+	world_client_drain(world);
 }
 
 void world_client_start(struct world *world)
 {
 	world->application = sim_queue_new(world->engine);
-	world->client_timer = sim_queue_new(world->engine);
-	world->client_wake_ns = UINT64_MAX;
-	sim_thread_start(world->engine, SIM_CLIENT, "timer", timer_main, world);
+	world->client_timer.ring = wake;
+	world_timer_start(world, &world->client_timer, SIM_CLIENT, "timer");
 	sim_thread_start(world->engine, SIM_CLIENT, "application", world_application_main, world);
 }

@@ -62,18 +62,12 @@ static void start_work(struct world *world, const struct smb_server_output *outp
 	sim_queue_push(world->storage, work);
 }
 
-static void drop_frame(void *message, void *arg)
-{
-	(void)arg;
-	g_free(message);
-}
-
 static void disconnect(struct world *world, const struct smb_server_output *output)
 {
 	struct world_channel *channel = &world->channels[output->connection];
 	g_autofree char *why = g_strdup_printf("the server cut connection %u: %s", output->connection, output->reason);
 
-	sim_conn_cut(channel->conn, drop_frame, NULL);
+	sim_conn_cut(channel->conn, world_frame_drop, NULL);
 	channel->open = false;
 	world_end(world, SIM_OUTCOME_FAILED, why);
 }
@@ -100,8 +94,7 @@ void world_server_drain(struct world *world)
 			disconnect(world, &output);
 			return;
 		case SMB_SERVER_WAKE:
-			world->server_wake_ns = output.when_ns;
-			sim_queue_push(world->server_timer, world);
+			world_timer_set(&world->server_timer, output.when_ns);
 			break;
 		}
 	}
@@ -198,18 +191,10 @@ static struct sim_queue *inbox_new(struct world *world)
 	return inbox;
 }
 
-static void timer_main(void *arg)
+static void wake(struct world *world)
 {
-	struct world *world = arg;
-
-	for (;;) {
-		uint64_t due_ns = world->server_wake_ns;
-		if (sim_queue_pop_until(world->server_timer, due_ns) || due_ns != world->server_wake_ns)
-			continue;
-		world->server_wake_ns = UINT64_MAX;
-		smb_server_wake(world->server, sim_engine_now_ns(world->engine));
-		world_server_drain(world);
-	}
+	smb_server_wake(world->server, sim_engine_now_ns(world->engine));
+	world_server_drain(world);
 }
 
 void world_server_add_connection(struct world *world, uint32_t number)
@@ -236,12 +221,11 @@ static uint32_t storage_threads(const struct smb_server_profile *profile)
 void world_server_start(struct world *world)
 {
 	world->server_inbox = inbox_new(world);
-	world->server_timer = sim_queue_new(world->engine);
 	world->storage = sim_queue_new(world->engine);
-	world->server_wake_ns = UINT64_MAX;
 	if (!world->point->server.threads)
 		sim_thread_start(world->engine, SIM_SERVER, "smbd", process_main, world);
-	sim_thread_start(world->engine, SIM_SERVER, "smbd-timer", timer_main, world);
+	world->server_timer.ring = wake;
+	world_timer_start(world, &world->server_timer, SIM_SERVER, "smbd-timer");
 	if (storage_is_free_of_charge(world, false) && storage_is_free_of_charge(world, true))
 		return;
 	for (uint32_t i = 0; i < storage_threads(&world->point->server); i++) {

@@ -71,6 +71,14 @@ struct world_work {
 	bool is_write;
 };
 
+/** When a core wants to be woken next, and how. */
+struct world_timer {
+	struct world *world;
+	struct sim_queue *changed; /* told when `due_ns` is another */
+	uint64_t due_ns; /* UINT64_MAX: not at all */
+	void (*ring)(struct world *world);
+};
+
 /** How many READs of one length were sent. */
 struct world_length {
 	uint32_t bytes; /* 0 = not in use */
@@ -90,12 +98,10 @@ struct world {
 
 	struct world_channel channels[SMB_CHANNELS_MAX];
 	struct sim_queue *application; /* outputs for the application thread */
-	struct sim_queue *client_timer;
 	struct sim_queue *server_inbox; /* one for all connections unless each has its own thread */
-	struct sim_queue *server_timer;
 	struct sim_queue *storage;
-	uint64_t client_wake_ns;
-	uint64_t server_wake_ns;
+	struct world_timer client_timer;
+	struct world_timer server_timer;
 	uint64_t storage_free_ns;
 
 	struct world_read *reads; /* READs under way, by slot */
@@ -122,6 +128,8 @@ void world_client_drain(struct world *world);
 /** The connection of a channel is over; the client core is told when it was not its own wish. */
 void world_channel_close(struct world *world, uint32_t number, bool tell_client);
 struct world_frame *world_frame_new(const struct smb_pdu *pdu, uint32_t channel);
+/** For sim_conn_cut: a frame that will not arrive. */
+void world_frame_drop(void *frame, void *arg);
 
 /* application.c: the workload */
 void world_application_main(void *arg);
@@ -158,6 +166,10 @@ void world_reader_time(const struct world *world, struct sim_reader_time *time);
 void world_faults_start(struct world *world);
 uint64_t world_nic_rate(const struct sim_network *network, uint32_t nic);
 struct smb_server_interface world_nic_interface(const struct world *world, uint32_t nic);
+
+/* timer.c: a core's alarm; `ring` is set before the start */
+void world_timer_start(struct world *world, struct world_timer *timer, enum sim_side side, const char *name);
+void world_timer_set(struct world_timer *timer, uint64_t due_ns);
 
 /* samples.c: the run over time */
 void world_sample(struct world *world);

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* A core's one alarm: the thread that wakes it at the time it last asked for. */
+
+#include "sim/world/world_internal.h"
+
+static void timer_main(void *arg)
+{
+	struct world_timer *timer = arg;
+
+	for (;;) {
+		uint64_t due_ns = timer->due_ns;
+		if (sim_queue_pop_until(timer->changed, due_ns) || due_ns != timer->due_ns)
+			continue;
+		timer->due_ns = UINT64_MAX;
+		timer->ring(timer->world);
+	}
+}
+
+void world_timer_start(struct world *world, struct world_timer *timer, enum sim_side side, const char *name)
+{
+	timer->world = world;
+	timer->changed = sim_queue_new(world->engine);
+	timer->due_ns = UINT64_MAX;
+	sim_thread_start(world->engine, side, name, timer_main, timer);
+}
+
+void world_timer_set(struct world_timer *timer, uint64_t due_ns)
+{
+	timer->due_ns = due_ns;
+	sim_queue_push(timer->changed, timer);
+}
