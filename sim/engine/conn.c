@@ -151,16 +151,3 @@ void sim_conn_cut(struct sim_conn *conn, void (*drop)(void *message, void *arg),
 	for (int from = SIM_CLIENT; from <= SIM_SERVER; from++)
 		stream_cut(&conn->streams[from]);
 }
-
-void sim_conn_stats(const struct sim_conn *conn, enum sim_side from, struct sim_conn_stats *stats)
-{
-	const struct sim_stream *stream = &conn->streams[from];
-
-	*stats = (struct sim_conn_stats){
-		.stream_bytes = stream->tx.written,
-		.segments = stream->tx.sent_segments,
-		.retransmitted = stream->retransmitted,
-		.window_bytes = (uint64_t)stream->tx.cwnd * stream->mss_bytes,
-		.idle_restarts = stream->tx.idle_restarts,
-	};
-}

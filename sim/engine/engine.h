@@ -143,16 +143,6 @@ uint64_t sim_conn_unacked_bytes(const struct sim_conn *conn, enum sim_side from)
  *  is each one sent later. Arrivals already in an inbox stay there. */
 void sim_conn_cut(struct sim_conn *conn, void (*drop)(void *message, void *arg), void *arg);
 
-/** Numbers for reports, per sending side. */
-struct sim_conn_stats {
-	uint64_t stream_bytes;
-	uint64_t segments; /* TCP segments on the wire */
-	uint64_t retransmitted; /* segments */
-	uint64_t window_bytes; /* congestion window now */
-	uint64_t idle_restarts;
-};
-void sim_conn_stats(const struct sim_conn *conn, enum sim_side from, struct sim_conn_stats *stats);
-
 /** For benchmarks: processor seconds that SimGrid alone needs for `messages` blocking sendto calls of `bytes` each, one
  *  after another over one link. Makes its own engine, so the process must not have one; negative when it cannot. */
 double sim_engine_bare_seconds(uint32_t messages, uint64_t bytes, GError **error);

@@ -216,7 +216,6 @@ struct sim_stream {
 	uint64_t pending_sent_ns; /* when the segment with the delayed acknowledgement was sent */
 	uint64_t repair_bytes; /* retransmissions to be charged on the wire */
 	uint64_t hole_until_ns; /* later segments wait behind a lost one */
-	uint64_t retransmitted;
 	uint64_t segments_to_loss;
 	GRand *random;
 	struct sim_bell sender_bell;

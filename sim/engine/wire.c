@@ -132,7 +132,6 @@ static void lose(struct sim_stream *stream, uint64_t arrives_ns)
 	stream->repair_bytes += sim_stream_wire_bytes(stream, stream->mss_bytes, 1);
 	sim_stream_occupy_wire(stream, sim_engine_now_ns(stream->engine),
 			       sim_stream_wire_bytes(stream, stream->mss_bytes, 1));
-	stream->retransmitted++;
 }
 
 static uint64_t jitter_ns(struct sim_stream *stream)
