@@ -75,6 +75,8 @@ static const struct lab_key keys_after_policies[] = {
 	  AT(DOUBLE, client_costs.page_cpu_ns) },
 	{ "client", "cost.syscall_cpu", LAB_TIME, "client CPU per read or write call", .max = COST_MAX,
 	  AT(DOUBLE, client_costs.syscall_cpu_ns) },
+	{ "client", "cost.command_cpu", LAB_TIME, "client CPU per shell command: fork, exec, exit", .max = COST_MAX,
+	  AT(DOUBLE, client_costs.command_cpu_ns) },
 
 	{ "server", "profile", LAB_TEXT, "what kind of server (list profiles), or a profile file",
 	  .set = lab_set_profile, .fallback = LAB_DEFAULT_PROFILE },
@@ -167,6 +169,14 @@ static const struct lab_key keys_after_policies[] = {
 	  .set = lab_set_mountpoint, .fallback = "unset", .hidden = true },
 	{ "workload", "file_size", LAB_SIZE, "size of each file; needed = as large as its command reads", .max = 1e15,
 	  .set = lab_set_file_size, .fallback = "needed" },
+	{ "workload", "files", LAB_TEXT, "PATH[=SIZE];...: files that are on the share, for shell commands",
+	  .set = lab_set_share, .fallback = "none" },
+	{ "workload", "directories", LAB_TEXT, "PATH[=ENTRIES];...: directories that are there, with files file0, ...",
+	  .set = lab_set_share, .fallback = "none" },
+	{ "workload", "missing", LAB_TEXT, "PATH;...: what shell commands must not assume to be there",
+	  .set = lab_set_share, .fallback = "none" },
+	{ "workload", "prepare", LAB_TEXT, "commands on the same mount before anything is measured",
+	  .set = lab_set_share, .fallback = "none" },
 	{ "workload", "command", LAB_TEXT, "commands as typed, separated by ';' (list workloads)",
 	  .set = lab_set_command, .fallback = "unset" },
 };

@@ -26,6 +26,10 @@ struct lab_draft {
 	const char *directory; /* relative file names start here */
 	GString *mount; /* option string: client.mount with the single options worked in */
 	const char *command; /* workload.command, NULL until given */
+	const char *prepare; /* workload.prepare, and so on: NULL until given */
+	const char *files;
+	const char *directories;
+	const char *missing;
 	const char *mountpoint; /* NULL: any directory */
 	uint64_t file_bytes; /* workload.file_size; 0: as large as the command needs, or empty */
 	bool files_are_empty;

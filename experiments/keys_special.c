@@ -223,6 +223,25 @@ bool lab_set_file_size(struct lab_draft *draft, const struct lab_key *key, const
 	return true;
 }
 
+bool lab_set_share(struct lab_draft *draft, const struct lab_key *key, const char *text, GError **error)
+{
+	const struct {
+		const char *name;
+		const char **place;
+	} places[] = {
+		{ "prepare", &draft->prepare },
+		{ "files", &draft->files },
+		{ "directories", &draft->directories },
+		{ "missing", &draft->missing },
+	};
+
+	(void)error;
+	for (guint i = 0; i < G_N_ELEMENTS(places); i++)
+		if (!strcmp(key->name, places[i].name))
+			*places[i].place = !strcmp(text, key->fallback) ? NULL : text;
+	return true;
+}
+
 bool lab_set_command(struct lab_draft *draft, const struct lab_key *key, const char *text, GError **error)
 {
 	(void)key;

@@ -22,6 +22,8 @@ bool lab_set_preset(struct lab_draft *draft, const struct lab_key *key, const ch
 bool lab_set_rtt(struct lab_draft *draft, const struct lab_key *key, const char *text, GError **error);
 bool lab_set_mountpoint(struct lab_draft *draft, const struct lab_key *key, const char *text, GError **error);
 bool lab_set_file_size(struct lab_draft *draft, const struct lab_key *key, const char *text, GError **error);
+/** prepare, files, directories and missing of [workload]. */
+bool lab_set_share(struct lab_draft *draft, const struct lab_key *key, const char *text, GError **error);
 bool lab_set_command(struct lab_draft *draft, const struct lab_key *key, const char *text, GError **error);
 
 /** Parse by the key's type, word for zero and range. */

@@ -98,6 +98,10 @@ static bool parse_command(struct lab_draft *draft, struct lab_build_report *repo
 		.files_are_empty = draft->files_are_empty,
 		.block_bytes = draft->point->mount.bsize,
 		.seed = draft->point->seed,
+		.prepare = draft->prepare,
+		.files = draft->files,
+		.directories = draft->directories,
+		.missing = draft->missing,
 	};
 	g_autoptr(GError) cause = NULL;
 
@@ -149,7 +153,9 @@ static void checksum_line(GChecksum *checksum, const char *name, const char *val
 static void checksum_jobs(GChecksum *checksum, const struct sim_workload *workload)
 {
 	for (uint32_t i = 0; i < workload->job_count; i++) {
-		const struct sim_read_job *job = &workload->jobs[i];
+		const struct sim_read_job *job = &workload->jobs[i].read;
+		if (workload->jobs[i].kind != SIM_JOB_READ)
+			continue; /* the command says it all */
 		g_autofree char *text = g_strdup_printf(
 			"%s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
 			" %d %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %d",

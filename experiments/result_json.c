@@ -42,6 +42,11 @@ static const struct field result_fields[] = {
 	FIELD(sim_result, U64, reader_time.nothing_ns),
 	FIELD(sim_result, U64, reader_time.client_cpu_ns),
 };
+static const struct field job_fields[] = {
+	FIELD(sim_job_result, U64, runs),     FIELD(sim_job_result, U64, failures),
+	FIELD(sim_job_result, U64, spent_ns), FIELD(sim_job_result, U64, longest_ns),
+	FIELD(sim_job_result, U64, pairs),    FIELD(sim_job_result, U32, error),
+};
 /* Samples are arrays in this order, since there are many. */
 static const struct field sample_fields[] = {
 	FIELD(sim_sample, U64, when_ns),	 FIELD(sim_sample, U32, reads_in_flight),
@@ -145,6 +150,11 @@ char *lab_result_to_json(const struct sim_result *result)
 	for (guint i = 0; i < SMB_MOUNT_CHANNELS_MAX; i++)
 		json_builder_add_int_value(builder, (gint64)result->reads_per_channel[i]);
 	json_builder_end_array(builder);
+	json_builder_set_member_name(builder, "jobs");
+	json_builder_begin_array(builder);
+	for (uint32_t i = 0; i < result->job_count; i++)
+		row_write(builder, job_fields, G_N_ELEMENTS(job_fields), &result->jobs[i]);
+	json_builder_end_array(builder);
 	violations_write(builder, result);
 	json_builder_set_member_name(builder, "samples");
 	json_builder_begin_array(builder);
@@ -175,8 +185,10 @@ static bool arrays_read(JsonObject *object, struct sim_result *result)
 	JsonArray *channels = array_of(object, "reads_per_channel");
 	JsonArray *violations = array_of(object, "violation");
 	JsonArray *samples = array_of(object, "samples");
+	JsonArray *jobs = array_of(object, "jobs");
 
-	if (!channels || json_array_get_length(channels) != SMB_MOUNT_CHANNELS_MAX || !violations || !samples ||
+	if (!jobs || json_array_get_length(jobs) > SIM_JOBS_MAX || !channels ||
+	    json_array_get_length(channels) != SMB_MOUNT_CHANNELS_MAX || !violations || !samples ||
 	    json_array_get_length(violations) / 2 > SIM_VIOLATIONS_MAX ||
 	    json_array_get_length(samples) > SIM_SAMPLES_MAX)
 		return false;
@@ -189,6 +201,10 @@ static bool arrays_read(JsonObject *object, struct sim_result *result)
 			return false;
 		g_strlcpy(violation->text, json_array_get_string_element(violations, i + 1), sizeof(violation->text));
 	}
+	for (guint i = 0; i < json_array_get_length(jobs); i++)
+		if (!row_read(array_in(jobs, i), job_fields, G_N_ELEMENTS(job_fields),
+			      &result->jobs[result->job_count++]))
+			return false;
 	for (guint i = 0; i < json_array_get_length(samples); i++)
 		if (!row_read(array_in(samples, i), sample_fields, G_N_ELEMENTS(sample_fields),
 			      &result->samples[result->sample_count++]))

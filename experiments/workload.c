@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "experiments/workload.h"
-#include "sim/world/nearest.h"
 
 #include <string.h>
 
@@ -17,13 +16,23 @@ static const struct {
 	  lab_workload_fio },
 };
 
+/* Known to protocol/ops or to the script parser below; for `smblab list workloads`. */
+static const struct lab_workload_info shell_commands[] = {
+	{ "touch, rm, mkdir, rmdir, mv, ln, ln -s, chmod, truncate -s, echo TEXT > or >>, cp",
+	  "change names and attributes, as the kernel's file system does it", "touch /mnt/a; mv /mnt/a /mnt/b" },
+	{ "stat, stat -f, ls, ls -l, readdir, df", "look at them", "ls -l /mnt/d" },
+	{ "mount, umount, sleep", "a mount of its own, a pause", "mount; stat /mnt/a; sleep 2; umount /mnt" },
+	{ "for", "repeats; $i in names is the number", "for i in $(seq 100); do touch /mnt/f$i; done" },
+};
+
 const struct lab_workload_info *lab_workload_commands(guint *count)
 {
-	static struct lab_workload_info copy[G_N_ELEMENTS(commands)];
+	static struct lab_workload_info copy[G_N_ELEMENTS(commands) + G_N_ELEMENTS(shell_commands)];
 
 	for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
 		copy[i] = commands[i].info;
-	*count = G_N_ELEMENTS(commands);
+	memcpy(copy + G_N_ELEMENTS(commands), shell_commands, sizeof(shell_commands));
+	*count = G_N_ELEMENTS(copy);
 	return copy;
 }
 
@@ -31,6 +40,7 @@ struct sim_read_job *lab_job_add(struct sim_workload *workload, const char *file
 				 GError **error)
 {
 	struct sim_read_job *job;
+	struct sim_job *appended;
 	const char *name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
 
 	if (around->mountpoint) {
@@ -47,12 +57,10 @@ struct sim_read_job *lab_job_add(struct sim_workload *workload, const char *file
 		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "'%s' names no file, or one with too long a name", file);
 		return NULL;
 	}
-	if (workload->job_count == SIM_JOBS_MAX) {
-		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "more than %d files are read", SIM_JOBS_MAX);
+	appended = lab_job_append(workload, SIM_JOB_READ, error);
+	if (!appended)
 		return NULL;
-	}
-	job = &workload->jobs[workload->job_count++];
-	memset(job, 0, sizeof(*job));
+	job = &appended->read;
 	g_strlcpy(job->file, name, sizeof(job->file));
 	return job;
 }
@@ -98,21 +106,19 @@ static GPtrArray *commands_split(const char *text)
 	}
 }
 
-static lab_workload_fn command_find(const char *name, GError **error)
+/* The first word of a command, without its directory. */
+static char *command_name(const char *text)
 {
-	const char *names[G_N_ELEMENTS(commands)];
-	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-	const char *nearest;
+	g_autofree char *word = g_strndup(text, strcspn(text, " \t\n"));
 
-	for (guint i = 0; i < G_N_ELEMENTS(commands); i++) {
-		names[i] = commands[i].info.name;
-		if (!strcmp(names[i], base))
+	return g_path_get_basename(word);
+}
+
+static lab_workload_fn command_find(const char *name)
+{
+	for (guint i = 0; i < G_N_ELEMENTS(commands); i++)
+		if (!strcmp(commands[i].info.name, name))
 			return commands[i].parse;
-	}
-	nearest = sim_nearest(base, names, G_N_ELEMENTS(names));
-	g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE,
-		    "command '%s' cannot be simulated yet (those that can: dd, cat, fio)%s%s", name,
-		    nearest ? "; nearest: " : "", nearest ? nearest : "");
 	return NULL;
 }
 
@@ -132,52 +138,226 @@ static void redirections_drop(char **argv)
 	argv[to] = NULL;
 }
 
-static bool command_parse(const char *text, const struct lab_surroundings *around, struct sim_workload *workload,
-			  GError **error)
+/* A command that reads the share call by call. */
+static bool reader_parse(const char *text, lab_workload_fn parse, const struct lab_surroundings *around,
+			 struct sim_workload *workload, GError **error)
 {
 	g_auto(GStrv) argv = NULL;
 	g_autoptr(GError) cause = NULL;
-	lab_workload_fn parse;
 
 	if (!g_shell_parse_argv(text, NULL, &argv, &cause)) {
-		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "'%s': %s", text, cause->message);
+		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "%s", cause->message);
 		return false;
 	}
-	parse = command_find(argv[0], error);
-	if (!parse)
-		return false;
 	redirections_drop(argv);
-	if (parse(argv, around, workload, error))
-		return true;
-	g_prefix_error(error, "'%s': ", text);
+	return parse(argv, around, workload, error);
+}
+
+static bool command_parse(const char *text, const struct lab_surroundings *around, struct sim_workload *workload,
+			  GError **error)
+{
+	g_autofree char *name = command_name(text);
+	lab_workload_fn parse = around->is_bill ? NULL : command_find(name);
+	bool parsed;
+
+	if (parse)
+		parsed = reader_parse(text, parse, around, workload, error);
+	else if (!strcmp(name, "sleep"))
+		parsed = lab_workload_sleep(text + strlen("sleep") + strspn(text + strlen("sleep"), " \t"), workload,
+					    error);
+	else
+		parsed = lab_workload_command(text, around, workload, error);
+	if (!parsed)
+		g_prefix_error(error, "'%s': ", text);
+	return parsed;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- scripts */
+
+struct script {
+	const struct lab_surroundings *around;
+	struct sim_workload *workload;
+	char *variable; /* of the loop that is open, NULL outside */
+};
+
+static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static bool refuse(GError **error, const char *format, ...)
+{
+	va_list arguments;
+	g_autofree char *text = NULL;
+
+	va_start(arguments, format);
+	text = g_strdup_vprintf(format, arguments);
+	va_end(arguments);
+	g_set_error_literal(error, LAB_ERROR, LAB_ERROR_USAGE, text);
 	return false;
+}
+
+/* for NAME in $(seq [FIRST] LAST), or {FIRST..LAST}. */
+static bool loop_begin(struct script *script, const char *text, GError **error)
+{
+	static const char pattern[] =
+		"^for\\s+([A-Za-z_][A-Za-z0-9_]*)\\s+in\\s+"
+		"(?:\\$\\(seq\\s+(?:(\\d{1,9})\\s+)?(\\d{1,9})\\)|\\{(\\d{1,9})\\.\\.(\\d{1,9})\\})$";
+	g_autoptr(GRegex) regex = g_regex_new(pattern, 0, 0, NULL);
+	g_autoptr(GMatchInfo) match = NULL;
+	struct sim_workload *workload = script->workload;
+	struct sim_loop *loop = &workload->loops[workload->loop_count];
+	uint64_t numbers[4] = { 0 };
+
+	if (!g_regex_match(regex, text, 0, &match))
+		return refuse(error, "'%s': only for NAME in $(seq LAST), $(seq FIRST LAST) or {FIRST..LAST}", text);
+	if (script->variable)
+		return refuse(error, "'%s': a loop inside a loop is not understood", text);
+	if (workload->loop_count == SIM_LOOPS_MAX)
+		return refuse(error, "more than %d loops", SIM_LOOPS_MAX);
+	script->variable = g_match_info_fetch(match, 1);
+	for (int i = 0; i < 4; i++) {
+		g_autofree char *digits = g_match_info_fetch(match, i + 2);
+
+		numbers[i] = digits && *digits ? g_ascii_strtoull(digits, NULL, 10) : i == 0;
+	}
+	bool is_braces = strchr(text, '{') != NULL;
+	*loop = (struct sim_loop){ .first = workload->job_count,
+				   .from = is_braces ? numbers[2] : numbers[0],
+				   .to = is_braces ? numbers[3] : numbers[1] };
+	return loop->from <= loop->to ? true : refuse(error, "'%s' counts to nothing", text);
+}
+
+static bool loop_end(struct script *script, GError **error)
+{
+	struct sim_loop *loop = &script->workload->loops[script->workload->loop_count];
+
+	if (!script->variable)
+		return refuse(error, "'done' without 'for'");
+	g_clear_pointer(&script->variable, g_free);
+	loop->end = script->workload->job_count;
+	script->workload->loop_count++;
+	return loop->end > loop->first ? true : refuse(error, "nothing between 'do' and 'done'");
+}
+
+/* $i and ${i} become SIM_LOOP_MARK; nothing else that a shell would expand may be there. */
+static bool name_settle(char *name, size_t size, const char *variable, GError **error)
+{
+	const char mark[] = { SIM_LOOP_MARK, '\0' };
+	g_autofree char *braced = variable ? g_strdup_printf("${%s}", variable) : NULL;
+	g_autofree char *plain = variable ? g_strdup_printf("$%s", variable) : NULL;
+	GString *settled;
+
+	if (strpbrk(name, "*?"))
+		return refuse(error, "'%s': the shell's * and ? are not understood", name);
+	settled = g_string_new(name);
+	if (variable) {
+		g_string_replace(settled, braced, mark, 0);
+		g_string_replace(settled, plain, mark, 0);
+	}
+	if (strchr(settled->str, '$')) {
+		g_string_free(settled, TRUE);
+		return refuse(error, "'%s': there is no such variable", name);
+	}
+	g_strlcpy(name, settled->str, size);
+	g_string_free(settled, TRUE);
+	return true;
+}
+
+static bool job_settle(struct sim_job *job, const char *variable, GError **error)
+{
+	if (job->kind == SIM_JOB_READ)
+		return name_settle(job->read.file, sizeof(job->read.file), variable, error);
+	if (job->kind != SIM_JOB_COMMAND)
+		return true;
+	return name_settle(job->command.source, sizeof(job->command.source), variable, error) &&
+	       name_settle(job->command.target, sizeof(job->command.target), variable, error);
+}
+
+static bool part_parse(struct script *script, const char *text, GError **error)
+{
+	uint32_t first = script->workload->job_count;
+
+	if (script->variable && g_str_has_prefix(text, "do "))
+		text += strlen("do ") + strspn(text + strlen("do "), " \t");
+	if (g_str_has_prefix(text, "for "))
+		return loop_begin(script, text, error);
+	if (!strcmp(text, "done"))
+		return loop_end(script, error);
+	if (!command_parse(text, script->around, script->workload, error))
+		return false;
+	for (uint32_t i = first; i < script->workload->job_count; i++)
+		if (!job_settle(&script->workload->jobs[i], script->variable, error))
+			return false;
+	return true;
+}
+
+static bool script_parse(const char *text, const struct lab_surroundings *around, struct sim_workload *workload,
+			 GError **error)
+{
+	g_autoptr(GPtrArray) parts = commands_split(text);
+	struct script script = { .around = around, .workload = workload };
+	bool parsed = true;
+
+	for (guint i = 0; parsed && i < parts->len; i++)
+		parsed = part_parse(&script, parts->pdata[i], error);
+	if (parsed && script.variable)
+		parsed = refuse(error, "'for' without 'done'");
+	g_free(script.variable);
+	return parsed;
 }
 
 /* Two commands that read one file read the same file: as large as the larger needs. */
 static void sizes_agree(struct sim_workload *workload)
 {
-	for (uint32_t i = 0; i < workload->job_count; i++)
-		for (uint32_t j = 0; j < workload->job_count; j++)
-			if (!strcmp(workload->jobs[i].file, workload->jobs[j].file))
-				workload->jobs[i].file_bytes = MAX(workload->jobs[i].file_bytes,
-								   workload->jobs[j].file_bytes);
+	for (uint32_t i = 0; i < workload->job_count; i++) {
+		struct sim_job *job = &workload->jobs[i];
+
+		for (uint32_t j = 0; job->kind == SIM_JOB_READ && j < workload->job_count; j++) {
+			const struct sim_job *other = &workload->jobs[j];
+
+			if (other->kind == SIM_JOB_READ && !strcmp(job->read.file, other->read.file))
+				job->read.file_bytes = MAX(job->read.file_bytes, other->read.file_bytes);
+		}
+	}
+}
+
+/* Is there a command that is no reader? Its names are below a mount point. */
+static bool has_shell_commands(const char *text)
+{
+	g_autoptr(GPtrArray) parts = commands_split(text ? text : "");
+
+	for (guint i = 0; i < parts->len; i++) {
+		g_autofree char *name = command_name(parts->pdata[i]);
+
+		if (!command_find(name))
+			return true;
+	}
+	return false;
+}
+
+uint64_t lab_small_file_bytes(const struct lab_surroundings *around)
+{
+	return around->file_bytes || around->files_are_empty ? around->file_bytes : LAB_SMALL_FILE_BYTES;
 }
 
 bool lab_workload_parse(const char *text, const struct lab_surroundings *around, struct sim_workload *workload,
 			GError **error)
 {
-	g_autoptr(GPtrArray) parts = commands_split(text);
+	struct lab_surroundings here = *around;
+	guint given;
 
 	workload->job_count = 0;
-	if (parts->len == 0) {
-		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "no command");
+	workload->loop_count = 0;
+	if (!here.mountpoint && (has_shell_commands(here.prepare) || has_shell_commands(text)))
+		here.mountpoint = LAB_MOUNTPOINT;
+	if (here.prepare && !script_parse(here.prepare, &here, workload, error))
 		return false;
-	}
-	for (guint i = 0; i < parts->len; i++)
-		if (!command_parse(parts->pdata[i], around, workload, error))
-			return false;
+	workload->prepared = workload->job_count;
+	if (!script_parse(text, &here, workload, error))
+		return false;
+	if (workload->job_count == workload->prepared)
+		return refuse(error, "no command");
 	sizes_agree(workload);
-	return true;
+	if (!here.mountpoint)
+		here.mountpoint = LAB_MOUNTPOINT;
+	return lab_workload_names(&here, workload, &given, error);
 }
 
 bool lab_workload_cat(char **argv, const struct lab_surroundings *around, struct sim_workload *workload, GError **error)

@@ -42,7 +42,9 @@ static const struct {
 	{ "[network]\npreset=metro\nrtt=1ms\nrate=1Gbit\n" WORK, "bad.ini", "network.preset", "means nothing" },
 	{ "[network]\nshared_host=true\n[server]\ncores=2\n" WORK, "bad.ini", "server.cores", "shared_host" },
 	{ "[network]\nshared_host=maybe\n" WORK, "bad.ini:2:", "[network] shared_host", "neither true nor false" },
-	{ "[workload]\ncommand=rm /mnt/f\n", "bad.ini:2:", "[workload] command", "cannot be simulated yet" },
+	{ "[workload]\ncommand=rm -r /mnt/f\n", "bad.ini:2:", "[workload] command", "option -r is not known" },
+	{ "[workload]\nprepare=frob\ncommand=rm /mnt/f\n", "bad.ini:3:", "[workload] command", "frob is not known" },
+	{ "[workload]\nfiles=/etc/x\ncommand=rm /mnt/f\n", "bad.ini:3:", "[workload] command", "not below" },
 	{ "[workload]\ncommand=dd if=/mnt/f bs=0 count=1\n", "bad.ini:2:", "[workload] command", "block size" },
 	{ "[workload]\ncommand=cat /mnt/f\n", "bad.ini:2:", "[workload] command", "file_size" },
 	{ "[workload]\nfile_size=-1\n", "bad.ini:2:", "[workload] file_size", "negative" },
@@ -139,7 +141,7 @@ Test(config, what_a_set_brought_in_is_blamed_on_it)
 {
 	static const struct {
 		const char *set, *message;
-	} cases[] = { { "workload.command=rm /mnt/f", "--set workload.command=rm /mnt/f: " },
+	} cases[] = { { "workload.command=rm -r /mnt/f", "--set workload.command=rm -r /mnt/f: " },
 		      { "client.mount=vers=9", "--set client.mount=vers=9: " },
 		      { "sweep.client.mount=vers=9;vers=8", "--set sweep.client.mount=vers=9;vers=8: " } };
 	char *directory = program_directory();

@@ -143,7 +143,7 @@ Test(measured, rows_can_be_the_points_each_with_its_own_parameters)
 	cr_assert_str_eq(point_at(plan, 1)->hash, point_at(plan, 2)->hash);
 	point = point_at(plan, 0);
 	cr_assert_eq(point->point->network.rate_bps, 0);
-	cr_assert_eq(point->point->workload.jobs[0].file_bytes, 2 << 20);
+	cr_assert_eq(point->point->workload.jobs[0].read.file_bytes, 2 << 20);
 	cr_assert_eq(point->point->network.tcp[0].send_buffer_bytes, 4194304);
 	cr_assert_eq(point->point->network.tcp[1].receive_buffer_bytes, 8388608);
 	cr_assert(point->measured.fitted);

@@ -78,7 +78,7 @@ Test(workload, dd_reads_as_many_bytes_as_the_real_dd)
 		g_autofree char *loud = g_strjoinv("", parts); /* its report is what is compared */
 
 		cr_assert_eq(workload.job_count, 1);
-		cr_assert_eq(bytes_read(&workload.jobs[0]), real_dd(directory, loud), "%s", commands[i]);
+		cr_assert_eq(bytes_read(&workload.jobs[0].read), real_dd(directory, loud), "%s", commands[i]);
 	}
 	program_clean(directory);
 }
@@ -90,30 +90,30 @@ Test(workload, a_command_becomes_jobs_call_by_call)
 	struct sim_workload workload;
 
 	workload = parse("dd if=/mnt/test/1GBfile of=/dev/null bs=1M count=1024 iflag=direct", &around);
-	cr_assert_str_eq(workload.jobs[0].file, "1GBfile");
-	cr_assert_eq(workload.jobs[0].file_bytes, 1 << 30);
-	cr_assert_eq(workload.jobs[0].count, 1024);
-	cr_assert(workload.jobs[0].direct);
+	cr_assert_str_eq(workload.jobs[0].read.file, "1GBfile");
+	cr_assert_eq(workload.jobs[0].read.file_bytes, 1 << 30);
+	cr_assert_eq(workload.jobs[0].read.count, 1024);
+	cr_assert(workload.jobs[0].read.direct);
 
 	workload = parse("cat '/mnt/a b' c > /dev/null; dd if=c bs=4k count=1", &sized);
 	cr_assert_eq(workload.job_count, 3);
-	cr_assert_str_eq(workload.jobs[0].file, "a b");
-	cr_assert_eq(workload.jobs[1].block_bytes, 131072);
-	cr_assert_eq(workload.jobs[1].count, 0);
+	cr_assert_str_eq(workload.jobs[0].read.file, "a b");
+	cr_assert_eq(workload.jobs[1].read.block_bytes, 131072);
+	cr_assert_eq(workload.jobs[1].read.count, 0);
 
 	workload = parse("fio --name=x --filename=/mnt/f --rw=read:960k --bs=64k --size=16m --direct=1", &around);
-	cr_assert_eq(workload.jobs[0].pattern, SIM_STRIDED);
-	cr_assert_eq(workload.jobs[0].stride_bytes, 1048576);
-	cr_assert_eq(workload.jobs[0].count, 16);
-	cr_assert(workload.jobs[0].direct);
+	cr_assert_eq(workload.jobs[0].read.pattern, SIM_STRIDED);
+	cr_assert_eq(workload.jobs[0].read.stride_bytes, 1048576);
+	cr_assert_eq(workload.jobs[0].read.count, 16);
+	cr_assert(workload.jobs[0].read.direct);
 
 	workload = parse("fio filename=f rw=randread bs=4k size=1m", &around);
-	cr_assert_eq(workload.jobs[0].pattern, SIM_RANDOM);
-	cr_assert_eq(workload.jobs[0].count, 256);
-	cr_assert_eq(workload.jobs[0].random_seed, 7);
+	cr_assert_eq(workload.jobs[0].read.pattern, SIM_RANDOM);
+	cr_assert_eq(workload.jobs[0].read.count, 256);
+	cr_assert_eq(workload.jobs[0].read.random_seed, 7);
 
 	workload = parse("dd if=f bs=1M count=1; dd if=f bs=1M count=3", &around);
-	cr_assert_eq(workload.jobs[0].file_bytes, 3 << 20, "one file has one size");
+	cr_assert_eq(workload.jobs[0].read.file_bytes, 3 << 20, "one file has one size");
 }
 
 Test(workload, a_fio_job_file_is_read_group_by_group)
@@ -131,8 +131,8 @@ Test(workload, a_fio_job_file_is_read_group_by_group)
 	program_write(directory, "beside.fio", "[global]\nfilename=f\nsize=1m\n[a]\nrw=read\n[b]\nrw=read\n", -1);
 	workload = parse("fio two.fio", &around);
 	cr_assert_eq(workload.job_count, 2);
-	cr_assert_eq(workload.jobs[0].block_bytes, 65536);
-	cr_assert_eq(workload.jobs[1].pattern, SIM_RANDOM);
+	cr_assert_eq(workload.jobs[0].read.block_bytes, 65536);
+	cr_assert_eq(workload.jobs[1].read.pattern, SIM_RANDOM);
 	cr_assert_not(lab_workload_parse("fio beside.fio", &around, &workload, &error));
 	cr_assert(strstr(error->message, "beside the job before it"), "%s", error->message);
 	program_clean(directory);
@@ -145,8 +145,20 @@ Test(workload, what_cannot_be_simulated_is_refused_by_name)
 	} cases[] = {
 		{ "", "no command" },
 		{ " ; ; ", "no command" },
-		{ "rm /mnt/f", "'rm'" },
-		{ "ddd if=f", "nearest: dd" },
+		{ "ddd if=f", "ddd is not known" },
+		{ "rm /etc/f", "not below the mount point /mnt" },
+		{ "rm -r /mnt/f", "option -r" },
+		{ "rm /mnt/f*", "* and ?" },
+		{ "rm /mnt/$f", "no such variable" },
+		{ "rm /mnt/f | cat", "'|' is not understood" },
+		{ "sleep", "number of seconds" },
+		{ "sleep -1", "number of seconds" },
+		{ "for i in a b; do rm /mnt/$i; done", "only for NAME in" },
+		{ "for i in $(seq 0); do rm /mnt/$i; done", "counts to nothing" },
+		{ "for i in $(seq 3); do rm /mnt/$i", "'for' without 'done'" },
+		{ "for i in $(seq 3); done", "nothing between" },
+		{ "rm /mnt/a; done", "'done' without 'for'" },
+		{ "for i in $(seq 3); do for j in $(seq 3); do rm /mnt/$i$j; done; done", "loop inside a loop" },
 		{ "dd of=/mnt/f", "if= is missing" },
 		{ "dd if=f bs=1M count=1 frob=3", "unrecognized operand 'frob=3'" },
 		{ "dd if=f frob", "unrecognized operand 'frob'" },
@@ -190,16 +202,96 @@ Test(workload, a_mount_point_tells_share_and_other_files_apart)
 	static const char *const refused[] = { "dd if=/etc/passwd bs=1M count=1", "dd if=/mnt/shared/f bs=1M count=1",
 					       "dd if=/mnt/share/f of=/mnt/share/g bs=1M count=1" };
 
-	cr_assert_str_eq(workload.jobs[0].file, "dir/f");
+	cr_assert_str_eq(workload.jobs[0].read.file, "dir/f");
 	for (size_t i = 0; i < G_N_ELEMENTS(refused); i++)
 		cr_assert_not(lab_workload_parse(refused[i], &around, &workload, NULL), "%s", refused[i]);
+}
+
+static char *cat_of(guint files)
+{
+	GString *text = g_string_new("cat");
+
+	for (guint i = 0; i < files; i++)
+		g_string_append_printf(text, " %u", i);
+	return g_string_free(text, FALSE);
 }
 
 Test(workload, more_files_than_jobs_are_refused)
 {
 	const struct lab_surroundings around = { .file_bytes = 4096, .block_bytes = 1048576 };
-	struct sim_workload workload = parse("cat 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16", &around);
+	g_autofree char *most = cat_of(SIM_JOBS_MAX);
+	g_autofree char *more = cat_of(SIM_JOBS_MAX + 1);
+	struct sim_workload workload = parse(most, &around);
 
 	cr_assert_eq(workload.job_count, SIM_JOBS_MAX);
-	cr_assert_not(lab_workload_parse("cat 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17", &around, &workload, NULL));
+	cr_assert_not(lab_workload_parse(more, &around, &workload, NULL));
+}
+
+Test(workload, shell_commands_and_readers_are_one_script)
+{
+	const struct lab_surroundings around = { .block_bytes = 1048576, .prepare = "mkdir /mnt/d; sleep 1.5" };
+	struct sim_workload workload = parse("touch /mnt/d/a; dd if=/mnt/d/big of=/dev/null bs=1M count=2; rm /mnt/d/a",
+					     &around);
+
+	cr_assert_eq(workload.job_count, 5);
+	cr_assert_eq(workload.prepared, 2);
+	cr_assert_eq(workload.jobs[0].command.kind, SMB_OPS_MKDIR);
+	cr_assert_eq(workload.jobs[1].kind, SIM_JOB_SLEEP);
+	cr_assert_eq(workload.jobs[1].sleep_ns, 1500000000);
+	cr_assert_str_eq(workload.jobs[2].command.source, "d/a");
+	cr_assert_str_eq(workload.jobs[3].read.file, "d/big", "one mount point for all of them");
+	cr_assert_eq(workload.name_count, 0, "each name is made by a command before, or is a reader's");
+}
+
+Test(workload, a_loop_counts_in_names)
+{
+	const struct lab_surroundings around = { .block_bytes = 1048576, .file_bytes = 4096 };
+	struct sim_workload workload = parse("for n in $(seq 3 7); do stat /mnt/f$n; cat /mnt/${n}x$n; done; "
+					     "for i in {0..2}; do rm /mnt/f; done",
+					     &around);
+
+	cr_assert_eq(workload.loop_count, 2);
+	cr_assert_eq(workload.loops[0].end, 2);
+	cr_assert_eq(workload.loops[0].from, 3);
+	cr_assert_eq(workload.loops[0].to, 7);
+	cr_assert_eq(workload.loops[1].first, 2);
+	cr_assert_eq(workload.loops[1].to, 2);
+	cr_assert_str_eq(workload.jobs[0].command.source, "f*");
+	cr_assert_str_eq(workload.jobs[1].read.file, "*x*");
+	cr_assert_eq(workload.name_count, 2);
+	cr_assert_eq(workload.names[0].from, 3);
+	cr_assert_eq(workload.names[0].to, 7);
+	cr_assert_eq(workload.names[0].bytes, 4096);
+}
+
+Test(workload, what_commands_need_is_assumed_unless_it_is_said_to_be_missing)
+{
+	const struct lab_surroundings around = {
+		.block_bytes = 1048576,
+		.files = "/mnt/given=1M;/mnt/other",
+		.directories = "/mnt/many=1000",
+		.missing = "/mnt/nix",
+	};
+	struct sim_workload workload = parse(
+		"rm /mnt/nix; rm /mnt/given; ls /mnt/many; ls /mnt; stat /mnt/a/b; touch /mnt/x/y; touch /mnt/a/z; "
+		"mv /mnt/m /mnt/n; rm /mnt/n; ln -s text /mnt/link; rmdir /mnt/e",
+		&around);
+	static const struct sim_name expected[] = {
+		{ .path = "given", .bytes = 1 << 20 },
+		{ .path = "other", .bytes = 10 },
+		{ .path = "many", .is_directory = true, .entries = 1000 },
+		{ .path = "", .is_directory = true, .entries = 10 },
+		{ .path = "a/b", .bytes = 10 },
+		{ .path = "x", .is_directory = true },
+		{ .path = "m", .bytes = 10 },
+		{ .path = "e", .is_directory = true },
+	};
+
+	cr_assert_eq(workload.name_count, G_N_ELEMENTS(expected));
+	for (guint i = 0; i < G_N_ELEMENTS(expected); i++) {
+		cr_expect_str_eq(workload.names[i].path, expected[i].path);
+		cr_expect_eq(workload.names[i].is_directory, expected[i].is_directory, "%s", expected[i].path);
+		cr_expect_eq(workload.names[i].bytes, expected[i].bytes, "%s", expected[i].path);
+		cr_expect_eq(workload.names[i].entries, expected[i].entries, "%s", expected[i].path);
+	}
 }

@@ -1,187 +1,140 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* The application thread: mount, then one job after another (open, read call by call, close). */
+/* The application: mount, then one job of the workload after another, as a shell runs its script. */
 
 #include "sim/world/world_internal.h"
 
 #include <string.h>
 
-struct job_state {
-	const struct sim_read_job *job;
-	uint32_t file;
-	uint64_t calls;
-	uint64_t offset;
-	uint64_t random;
-};
-
-static void fail(struct world *world, const char *what, const struct smb_client_output *done)
+char *world_name_of(const char *name, uint64_t number)
 {
-	static const char *const reasons[] = {
-		[SMB_OP_OK] = "ok",
-		[SMB_OP_FAILED] = "the server refused it",
-		[SMB_OP_STALLED] = "no credits are left and nothing is outstanding",
-		[SMB_OP_DISCONNECTED] = "the connection is gone",
-	};
-	g_autofree char *text = g_strdup_printf("%s: %s (NT status 0x%08x)", what, reasons[done->verdict],
-						done->status);
+	const char *mark = strchr(name, SIM_LOOP_MARK);
 
-	world_end(world, SIM_OUTCOME_FAILED, text);
+	if (!mark)
+		return g_strdup(name);
+	g_autofree char *before = g_strndup(name, (gsize)(mark - name));
+	g_autofree char *behind = world_name_of(mark + 1, number);
+
+	return g_strdup_printf("%s%" G_GUINT64_FORMAT "%s", before, (guint64)number, behind);
 }
 
-static void copy(struct world *world, const struct sim_read_job *job, const struct smb_client_output *output)
+static void number_path(char path[SMB_OPS_PATH_MAX], uint64_t number)
 {
-	double per_byte_ns = world->point->client_costs.copy_cpu_ns_per_byte;
+	g_autofree char *name = world_name_of(path, number);
 
-	sim_cpu_use(world->engine, (uint64_t)(per_byte_ns * output->data.length));
-	world->result->bytes += output->data.length;
-	if (world->monitor)
-		smb_monitor_application_read(world->monitor, job->file, output->offset, output->data, false,
-					     sim_engine_now_ns(world->engine));
-	smb_client_copied(world->client, output->op, sim_engine_now_ns(world->engine));
-	world_client_drain(world);
+	g_strlcpy(path, name, SMB_OPS_PATH_MAX);
 }
 
-/* A thread that still has work to do is not blocked yet. */
-static void next_output(struct world *world, uint64_t wanted, struct smb_client_output *next)
-{
-	struct smb_client_output *output = sim_queue_take(world->application);
+/* -------------------------------------------------------------------------------------------------------------- one job */
 
-	if (!output) {
-		sim_cpu_settle(world->engine);
-		output = sim_queue_take(world->application);
-	}
-	if (!output) {
-		world_reader_blocks(world, wanted);
-		output = sim_queue_pop(world->application);
-		world_reader_runs(world);
-	}
-	*next = *output;
-	g_free(output);
+static void tell(const struct world *world, const struct sim_step *step)
+{
+	if (world->trace && world->trace->step)
+		world->trace->step(world->trace->context, sim_engine_now_ns(world->engine), step);
 }
 
-/* Submit and follow one operation to its end; COPY outputs belong to `job`. False: the run is over. */
-static bool run_op(struct world *world, const struct smb_op *op, const struct sim_read_job *job,
-		   struct smb_client_output *done)
+static bool run_job(struct world *world, const struct sim_job *job, uint64_t number, enum smb_ops_error *error)
 {
-	uint64_t wanted = op->offset;
-	uint32_t number = smb_client_submit(world->client, op, sim_engine_now_ns(world->engine));
+	struct smb_ops_command command;
+	g_autofree char *file = NULL;
 
-	if (number == SMB_OP_NONE) {
-		world_end(world, SIM_OUTCOME_FAILED, "the client core takes no further operation");
-		return false;
-	}
-	world_client_drain(world);
-	for (;;) {
-		next_output(world, wanted, done);
-		if (done->kind == SMB_CLIENT_DONE) {
-			sim_cpu_settle(world->engine);
-			return true;
-		}
-		wanted = done->offset + done->data.length;
-		copy(world, job, done);
-	}
-}
-
-static bool must_succeed(struct world *world, const struct smb_op *op, const char *what, struct smb_client_output *done)
-{
-	if (!run_op(world, op, NULL, done))
-		return false;
-	if (done->verdict == SMB_OP_OK)
+	switch (job->kind) {
+	case SIM_JOB_READ:
+		file = world_name_of(job->read.file, number);
+		return world_read_job(world, &job->read, file);
+	case SIM_JOB_COMMAND:
+		command = job->command;
+		number_path(command.source, number);
+		number_path(command.target, number);
+		return world_command_job(world, &command, error);
+	case SIM_JOB_SLEEP:
+		sim_sleep_until(world->engine, sim_engine_now_ns(world->engine) + job->sleep_ns);
 		return true;
-	fail(world, what, done);
+	}
 	return false;
 }
 
-static uint64_t next_random(uint64_t *state)
+static void note_job(struct sim_job_result *result, uint64_t spent_ns, uint64_t pairs, enum smb_ops_error error)
 {
-	uint64_t x = (*state += UINT64_C(0x9e3779b97f4a7c15)); /* splitmix64 */
-
-	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return x ^ (x >> 31);
+	result->runs++;
+	result->spent_ns += spent_ns;
+	result->longest_ns = MAX(result->longest_ns, spent_ns);
+	result->pairs += pairs;
+	if (!error)
+		return;
+	result->failures++;
+	result->error = error;
 }
 
-/* The offset of the next call; false when the job is done. */
-static bool next_call(struct job_state *state)
+static bool do_job(struct world *world, uint32_t index, uint64_t number)
 {
-	const struct sim_read_job *job = state->job;
-	uint64_t blocks = MAX(job->file_bytes / job->block_bytes, 1);
+	uint64_t begun_ns = sim_engine_now_ns(world->engine);
+	uint64_t pairs = world_pairs(world);
+	struct sim_step step = { .job = index, .number = number };
 
-	if (job->count && state->calls == job->count)
+	tell(world, &step);
+	if (!run_job(world, &world->point->workload.jobs[index], number, &step.error))
 		return false;
-	switch (job->pattern) {
-	case SIM_SEQUENTIAL:
-		state->offset = job->skip_bytes + state->calls * job->block_bytes;
-		break;
-	case SIM_STRIDED:
-		state->offset = job->skip_bytes + state->calls * job->stride_bytes;
-		break;
-	case SIM_RANDOM:
-		if (state->calls == blocks)
-			return false;
-		state->offset = next_random(&state->random) % blocks * job->block_bytes;
-		break;
-	}
-	state->calls++;
+	step.has_ended = true;
+	tell(world, &step);
+	note_job(&world->result->jobs[index], sim_engine_now_ns(world->engine) - begun_ns, world_pairs(world) - pairs,
+		 step.error);
 	return true;
 }
 
-static bool read_all(struct world *world, struct job_state *state)
-{
-	struct smb_client_output done;
+/* ------------------------------------------------------------------------------------------------------------- all jobs */
 
-	while (next_call(state)) {
-		struct smb_op op = { .kind = SMB_OP_READ,
-				     .file = state->file,
-				     .offset = state->offset,
-				     .length = state->job->block_bytes };
-		sim_cpu_use(world->engine, (uint64_t)world->point->client_costs.syscall_cpu_ns);
-		if (!run_op(world, &op, state->job, &done))
-			return false;
-		if (done.verdict != SMB_OP_OK) {
-			fail(world, state->job->file, &done);
-			return false;
+static const struct sim_loop *loop_at(const struct sim_workload *workload, uint32_t job)
+{
+	for (uint32_t i = 0; i < workload->loop_count; i++) {
+		if (workload->loops[i].first == job)
+			return &workload->loops[i];
+	}
+	return NULL;
+}
+
+static bool do_loop(struct world *world, const struct sim_loop *loop)
+{
+	for (uint64_t number = loop->from; number <= loop->to; number++) {
+		for (uint32_t job = loop->first; job < loop->end; job++) {
+			if (!do_job(world, job, number))
+				return false;
 		}
-		if (!done.bytes)
-			break;
 	}
 	return true;
 }
 
-static bool run_job(struct world *world, const struct sim_read_job *job)
+static bool do_jobs(struct world *world)
 {
-	struct smb_client_output done;
-	struct smb_op open = { .kind = SMB_OP_OPEN, .name = job->file, .direct = job->direct };
-	struct job_state state = { .job = job, .random = world->point->seed ^ job->random_seed };
+	const struct sim_workload *workload = &world->point->workload;
+	uint32_t job = 0;
 
-	if (!must_succeed(world, &open, job->file, &done))
-		return false;
-	state.file = done.file;
-	if (!world->begun_ns) {
-		world->begun_ns = sim_engine_now_ns(world->engine);
-		world_faults_start(world);
+	while (job < workload->job_count) {
+		const struct sim_loop *loop = loop_at(workload, job);
+
+		if (job == workload->prepared)
+			world_measure(world);
+		if (!(loop ? do_loop(world, loop) : do_job(world, job, 0)))
+			return false;
+		job = loop ? loop->end : job + 1;
 	}
-	world_reader_start(world);
-	if (!read_all(world, &state))
-		return false;
-	world_reader_stop(world);
-	struct smb_op close = { .kind = SMB_OP_CLOSE, .file = state.file };
-	return must_succeed(world, &close, job->file, &done);
+	return true;
+}
+
+/* A workload that begins with `mount` measures it. */
+static bool mounts_itself(const struct sim_workload *workload)
+{
+	const struct sim_job *first = &workload->jobs[0];
+
+	return workload->job_count && first->kind == SIM_JOB_COMMAND && first->command.kind == SMB_OPS_MOUNT;
 }
 
 void world_application_main(void *arg)
 {
 	struct world *world = arg;
-	struct smb_client_output done;
-	struct smb_op mount = { .kind = SMB_OP_MOUNT };
 
-	if (!must_succeed(world, &mount, "mount", &done))
+	if (!mounts_itself(&world->point->workload) && !world_mount(world))
 		return;
-	world->result->mount_seconds = (double)sim_engine_now_ns(world->engine) / 1e9;
-	world_mounted(world);
-	for (uint32_t i = 0; i < world->point->workload.job_count; i++) {
-		if (!run_job(world, &world->point->workload.jobs[i]))
-			return;
-	}
-	world_end(world, SIM_OUTCOME_FINISHED, NULL);
+	if (do_jobs(world))
+		world_end(world, SIM_OUTCOME_FINISHED, NULL);
 }

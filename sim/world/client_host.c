@@ -18,6 +18,7 @@ struct world_frame *world_frame_new(const struct smb_pdu *pdu, uint32_t channel)
 	frame->pdu.bytes = frame->bytes;
 	frame->channel = channel;
 	frame->read_slot = WORLD_NO_READ;
+	frame->is_other = false;
 	memcpy(frame->bytes, pdu->bytes, pdu->length);
 	return frame;
 }
@@ -62,6 +63,9 @@ static double send_pdu(struct world *world, const struct smb_client_output *outp
 	struct world_frame *frame = world_frame_new(&output->pdu, output->channel);
 	double cost_ns = cost_of_request(world, frame);
 
+	frame->is_other = frame->read_slot == WORLD_NO_READ;
+	if (frame->is_other)
+		world_other_sent(world);
 	if (world->trace && world->trace->pdu)
 		world->trace->pdu(world->trace->context, now_ns, output->channel, SIM_CLIENT, &frame->pdu);
 	if (world->monitor)
@@ -79,9 +83,13 @@ static void receive_pdu(struct world_channel *channel, struct world_frame *frame
 	uint64_t now_ns = sim_engine_now_ns(world->engine);
 
 	world->result->pdu_events++;
+	if (world->trace && world->trace->received)
+		world->trace->received(world->trace->context, now_ns, channel->number, SIM_SERVER, &frame->pdu);
 	if (world->monitor)
 		smb_monitor_received(world->monitor, channel->number, &frame->pdu, now_ns);
 	world_read_done(world, frame->read_slot);
+	if (frame->is_other)
+		world_other_done(world);
 	smb_client_receive(world->client, channel->number, &frame->pdu, now_ns);
 	world_sample(world);
 	g_free(frame);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* READs under way, seen from the wire, and what the blocked reader waits for. */
+/* Requests under way, seen from the wire, and what the blocked application waits for. */
 
 #include "sim/world/world_internal.h"
 
@@ -72,7 +72,9 @@ static enum world_cause cause_of_blocking(const struct world *world)
 	smb_client_look(world->client, &info);
 	if (info.waiting_for_credits)
 		return WORLD_CAUSE_CREDITS;
-	return world->read_count ? by_stage[world->reads[lowest_read(world)].stage] : WORLD_CAUSE_NOTHING;
+	if (world->read_count)
+		return by_stage[world->reads[lowest_read(world)].stage];
+	return world->other_count ? by_stage[world->other_stage] : WORLD_CAUSE_NOTHING;
 }
 
 /* Time up to `when_ns` belongs to the old cause, if that has not begun later. */
@@ -207,8 +209,27 @@ void world_read_done(struct world *world, uint32_t slot)
 		look_again(world);
 }
 
+void world_other_stage(struct world *world, enum world_read_stage stage)
+{
+	world->other_stage = stage;
+	look_again(world);
+}
+
+void world_other_sent(struct world *world)
+{
+	world->other_count++;
+	world_other_stage(world, WORLD_READ_REQUEST);
+}
+
+void world_other_done(struct world *world)
+{
+	world->other_count -= world->other_count > 0;
+	look_again(world);
+}
+
 void world_reads_lost(struct world *world, uint32_t channel)
 {
+	world->other_count = 0; /* of all channels; what is left on others tells itself apart soon enough */
 	for (uint32_t i = world->read_count; i--;) {
 		uint32_t slot = world->active_reads[i];
 
@@ -221,7 +242,11 @@ void world_reader_start(struct world *world)
 {
 	world->clock.since_ns = sim_engine_now_ns(world->engine);
 	world->clock.cause = WORLD_CAUSE_CPU;
-	world->clock.running = true;
+	world->clock.running = world->measuring;
+	if (!world->measuring || world->begun_ns)
+		return;
+	world->begun_ns = world->clock.since_ns;
+	world_faults_start(world);
 }
 
 void world_reader_stop(struct world *world)

@@ -11,27 +11,37 @@
 
 #define STORAGE_THREADS_DEFAULT 100 /* Samba `aio max threads` */
 
-/* The READ that this reply answers finally; interim replies answer nothing. */
-static uint32_t read_answered(struct world *world, uint32_t connection, const struct smb_pdu *pdu)
+/* What this reply answers finally; interim replies answer nothing. */
+static void note_answered(struct world *world, struct world_frame *frame)
 {
 	struct smb2_header header;
 	struct smb1_header smb1;
+	uint64_t message_id = 0;
+	bool is_read = false;
 	uint32_t next;
 
-	if (smb1_is_pdu(pdu) && smb1_header_decode(pdu, &smb1) == SMB_WIRE_OK)
-		return smb1.command == SMB1_READ_ANDX ? world_read_find(world, connection, smb1.mid) : WORLD_NO_READ;
-	if (smb2_header_decode(pdu->bytes, pdu->length, &header, &next) != SMB_WIRE_OK || header.command != SMB2_READ ||
-	    header.status == STATUS_PENDING)
-		return WORLD_NO_READ;
-	return world_read_find(world, connection, header.message_id);
+	if (smb1_is_pdu(&frame->pdu) && smb1_header_decode(&frame->pdu, &smb1) == SMB_WIRE_OK) {
+		is_read = smb1.command == SMB1_READ_ANDX;
+		message_id = smb1.mid;
+	} else if (smb2_header_decode(frame->bytes, frame->pdu.length, &header, &next) == SMB_WIRE_OK) {
+		if (header.status == STATUS_PENDING)
+			return;
+		is_read = header.command == SMB2_READ;
+		message_id = header.message_id;
+	}
+	frame->is_other = !is_read;
+	if (is_read)
+		frame->read_slot = world_read_find(world, frame->channel, message_id);
 }
 
 static double send_pdu(struct world *world, const struct smb_server_output *output)
 {
 	struct world_frame *frame = world_frame_new(&output->pdu, output->connection);
 
-	frame->read_slot = read_answered(world, output->connection, &frame->pdu);
+	note_answered(world, frame);
 	world_read_stage(world, frame->read_slot, WORLD_READ_WIRE);
+	if (frame->is_other)
+		world_other_stage(world, WORLD_READ_WIRE);
 	if (world->trace && world->trace->pdu)
 		world->trace->pdu(world->trace->context, sim_engine_now_ns(world->engine), output->connection,
 				  SIM_SERVER, &frame->pdu);
@@ -115,6 +125,8 @@ static void serve(struct world *world, struct world_frame *frame, uint64_t arriv
 
 	world->result->pdu_events++;
 	world_read_stage_since(world, frame->read_slot, WORLD_READ_SERVER, arrived_ns);
+	if (frame->is_other)
+		world_other_stage(world, WORLD_READ_SERVER);
 	smb_server_receive(world->server, connection, &frame->pdu, sim_engine_now_ns(world->engine));
 	g_free(frame);
 	world_server_drain(world);

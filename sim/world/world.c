@@ -30,7 +30,7 @@ void world_end(struct world *world, enum sim_outcome outcome, const char *failur
 	sim_engine_stop(world->engine);
 }
 
-static uint64_t pairs_so_far(const struct world *world)
+uint64_t world_pairs(const struct world *world)
 {
 	uint64_t pairs = 0;
 
@@ -56,7 +56,7 @@ static bool is_uncached(const struct sim_point *point)
 	bool uncached = point->mount.cache == SMB_CACHE_NONE;
 
 	for (uint32_t i = 0; i < point->workload.job_count; i++)
-		uncached |= point->workload.jobs[i].direct;
+		uncached |= point->workload.jobs[i].kind == SIM_JOB_READ && point->workload.jobs[i].read.direct;
 	return uncached;
 }
 
@@ -68,7 +68,7 @@ void world_mounted(struct world *world)
 	smb_client_look(world->client, &info);
 	world->result->rsize = info.rsize;
 	world->result->ra_pages = info.ra_pages;
-	world->pairs_before = pairs_so_far(world);
+	world->mounted = true;
 	if (!world->monitor)
 		return;
 	struct smb_monitor_expect expect = {
@@ -81,6 +81,12 @@ void world_mounted(struct world *world)
 	smb_monitor_set_expect(world->monitor, &expect);
 }
 
+void world_measure(struct world *world)
+{
+	world->measuring = true;
+	world->pairs_before = world_pairs(world);
+}
+
 static void note_violation(void *context, const struct smb_violation *violation)
 {
 	struct sim_result *result = context;
@@ -88,18 +94,6 @@ static void note_violation(void *context, const struct smb_violation *violation)
 	result->violations++;
 	if (result->violation_count < SIM_VIOLATIONS_MAX)
 		result->violation[result->violation_count++] = *violation;
-}
-
-static void make_files(struct world *world)
-{
-	const struct sim_workload *workload = &world->point->workload;
-
-	for (uint32_t i = 0; i < workload->job_count; i++) {
-		const struct sim_read_job *job = &workload->jobs[i];
-		uint64_t source = g_str_hash(job->file) | UINT64_C(1) << 32;
-		if (smb_server_make_file(world->server, job->file, source, job->file_bytes) && world->monitor)
-			smb_monitor_file(world->monitor, job->file, source, job->file_bytes);
-	}
 }
 
 static void make_client(struct world *world)
@@ -200,7 +194,8 @@ static void conclude(struct world *world)
 	}
 	result->seconds = (double)spent_ns / 1e9;
 	result->throughput_MBps = spent_ns ? (double)result->bytes * 1e3 / (double)spent_ns : 0;
-	result->pairs = pairs_so_far(world) - world->pairs_before;
+	result->pairs = world->measuring ? world_pairs(world) - world->pairs_before : 0;
+	result->job_count = world->point->workload.job_count;
 	if (result->outcome == SIM_OUTCOME_FINISHED && result->bytes && !spent_ns) {
 		result->outcome = SIM_OUTCOME_IMPOSSIBLE;
 		g_strlcpy(result->failure, "nothing on the way takes any time: no throughput can be told",
@@ -223,7 +218,7 @@ static void run(struct world *world)
 			  world->client ? "the server profile is not valid" : "the mount is not valid");
 		return;
 	}
-	make_files(world);
+	world_make_names(world);
 	world_reads_init(world);
 	world_server_start(world);
 	world_client_start(world);

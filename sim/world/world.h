@@ -12,6 +12,7 @@
 #include "protocol/client/mount_options.h"
 #include "protocol/eras/policy.h"
 #include "protocol/monitor/monitor.h"
+#include "protocol/ops/ops.h"
 #include "sim/engine/engine.h"
 #include "sim/server/profile.h"
 
@@ -25,6 +26,7 @@ struct sim_client_costs {
 	double copy_cpu_ns_per_byte; /* page cache to application */
 	double page_cpu_ns; /* per page brought into the page cache: allocation, lookup, unlock */
 	double syscall_cpu_ns; /* per read(2) or write(2) */
+	double command_cpu_ns; /* per shell command: fork, exec, exit */
 };
 
 #define SIM_NICS_MAX 16
@@ -56,10 +58,52 @@ struct sim_read_job {
 	bool direct; /* iflag=direct, fio direct=1: past the page cache */
 };
 
-#define SIM_JOBS_MAX 16
+enum sim_job_kind {
+	SIM_JOB_READ,
+	SIM_JOB_COMMAND, /* a shell command that is more than reading: touch, rm, ls, mount, ... */
+	SIM_JOB_SLEEP, /* takes no part in the workload's time */
+};
+
+struct sim_job {
+	enum sim_job_kind kind;
+	union {
+		struct sim_read_job read;
+		struct smb_ops_command command;
+		uint64_t sleep_ns;
+	};
+};
+
+/** The shell's `for`: jobs `first` to `end` - 1 run one after another for each number from `from` to `to`. */
+struct sim_loop {
+	uint32_t first;
+	uint32_t end;
+	uint64_t from;
+	uint64_t to;
+};
+/** In the names of a loop's jobs: the number. No name of SMB has such a character. */
+#define SIM_LOOP_MARK '*'
+
+/** What is on the share before anybody mounts it, beside the files of read jobs. */
+struct sim_name {
+	char path[SMB_OPS_PATH_MAX]; /* relative to the share; parents come with it */
+	bool is_directory;
+	uint64_t bytes; /* of a file */
+	uint64_t entries; /* of a directory: empty files file0, file1, ... */
+	uint64_t from; /* where the path has SIM_LOOP_MARK: one for each number */
+	uint64_t to;
+};
+
+#define SIM_JOBS_MAX 24
+#define SIM_LOOPS_MAX 8
+#define SIM_NAMES_MAX 40
 struct sim_workload {
 	uint32_t job_count; /* run one after another, as commands separated by ';' */
-	struct sim_read_job jobs[SIM_JOBS_MAX];
+	uint32_t prepared; /* so many of them before anything is measured */
+	struct sim_job jobs[SIM_JOBS_MAX];
+	uint32_t loop_count;
+	struct sim_loop loops[SIM_LOOPS_MAX]; /* in order, none inside another */
+	uint32_t name_count;
+	struct sim_name names[SIM_NAMES_MAX];
 };
 
 /** What goes wrong, and when: nanoseconds after the workload began. Both sides notice a cut at once. */
@@ -121,11 +165,22 @@ struct sim_sample {
 };
 #define SIM_SAMPLES_MAX 2048
 
+/** One job of the workload, all its runs together. */
+struct sim_job_result {
+	uint64_t runs;
+	uint64_t failures; /* commands that ended with an error; the shell goes on */
+	uint64_t spent_ns; /* first operation submitted to last one complete */
+	uint64_t longest_ns; /* of one run */
+	uint64_t pairs; /* answered while it ran */
+	enum smb_ops_error error; /* of the last failure */
+};
+
 #define SIM_VIOLATIONS_MAX 16
 struct sim_result {
 	enum sim_outcome outcome;
 	char failure[256];
-	double seconds; /* of the workload: first operation submitted to last one complete; mount not included */
+	double seconds; /* of the workload: first operation submitted to last one complete; the mount that comes before
+			 * it and sleeps are not included */
 	double mount_seconds;
 	uint64_t bytes; /* handed to the application */
 	double throughput_MBps;
@@ -145,6 +200,8 @@ struct sim_result {
 	uint32_t reconnects; /* channels that came back after they had been lost */
 	uint64_t stall_max_ns; /* the longest time the reader waited in one piece */
 	struct sim_reader_time reader_time;
+	uint32_t job_count; /* as the workload's */
+	struct sim_job_result jobs[SIM_JOBS_MAX];
 	uint64_t reads_per_channel[SMB_MOUNT_CHANNELS_MAX];
 	uint8_t nic_of_channel[SMB_MOUNT_CHANNELS_MAX]; /* of its last connection */
 	uint32_t sample_count;
@@ -155,9 +212,20 @@ struct sim_result {
 /** Called for each PDU as it is put on the wire at its sender; for capture files and tests. */
 typedef void (*sim_pdu_fn)(void *context, uint64_t when_ns, uint32_t channel, enum sim_side from,
 			   const struct smb_pdu *pdu);
+/** A job of the workload begins or has ended. */
+struct sim_step {
+	uint32_t job;
+	uint64_t number; /* the loop's, 0 outside of loops */
+	bool has_ended;
+	enum smb_ops_error error; /* ended: how */
+};
+typedef void (*sim_step_fn)(void *context, uint64_t when_ns, const struct sim_step *step);
+/** Each function may be NULL. */
 struct sim_trace {
 	sim_pdu_fn pdu;
 	void *context;
+	sim_pdu_fn received; /* as `pdu`, when the client has it: answers only */
+	sim_step_fn step;
 };
 
 /** Sensible values for everything: kernel 6.1, samba-4.17 values left to the caller's profile, lan-10g network. */

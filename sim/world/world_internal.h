@@ -13,6 +13,7 @@ struct world_frame {
 	struct smb_pdu pdu;
 	uint32_t channel;
 	uint32_t read_slot; /* the READ it asks for, WORLD_NO_READ otherwise */
+	bool is_other; /* a request that is no READ, or the final answer to one */
 	uint8_t bytes[];
 };
 
@@ -110,6 +111,8 @@ struct world {
 	uint32_t read_count;
 	uint64_t read_bytes;
 	struct world_length lengths[WORLD_LENGTHS];
+	enum world_read_stage other_stage; /* of the request that moved last and is no READ */
+	uint32_t other_count; /* such requests under way */
 	struct world_reader_clock clock;
 
 	uint64_t begun_ns; /* the workload's first clock start */
@@ -118,6 +121,8 @@ struct world {
 	uint64_t sample_due_ns;
 	struct sim_sample sample_held; /* the state since the last event */
 	bool nic_down[SIM_NICS_MAX];
+	bool mounted;
+	bool measuring; /* what was to be prepared is done */
 	bool finished;
 };
 
@@ -131,8 +136,27 @@ struct world_frame *world_frame_new(const struct smb_pdu *pdu, uint32_t channel)
 /** For sim_conn_cut: a frame that will not arrive. */
 void world_frame_drop(void *frame, void *arg);
 
-/* application.c: the workload */
+/* application.c: the workload, job by job */
 void world_application_main(void *arg);
+/** `name` with SIM_LOOP_MARK replaced by the number; free with g_free. */
+char *world_name_of(const char *name, uint64_t number);
+
+/* operation.c: one operation of the core, followed to its end by the thread that submits it. False: the run is over. */
+bool world_op_run(struct world *world, const struct smb_op *op, const char *file, struct smb_client_output *done);
+/** The same for one whose failure ends the run; `what` says what was tried. */
+bool world_op_must(struct world *world, const struct smb_op *op, const char *what, struct smb_client_output *done);
+/** End the run because of an operation that failed. */
+void world_op_failed(struct world *world, const char *what, const struct smb_client_output *done);
+
+/* read_job.c: a file read call by call. False: the run is over. */
+bool world_read_job(struct world *world, const struct sim_read_job *job, const char *file);
+
+/* command_job.c: a shell command; `error` says how it ended. False: the run is over. */
+bool world_command_job(struct world *world, const struct smb_ops_command *command, enum smb_ops_error *error);
+bool world_mount(struct world *world);
+
+/* names.c: what is on the share before anybody mounts it */
+void world_make_names(struct world *world);
 
 /* server_host.c: the server's machine */
 void world_server_start(struct world *world);
@@ -154,6 +178,10 @@ void world_read_stage(struct world *world, uint32_t slot, enum world_read_stage 
 /** The same for a stage that began earlier. */
 void world_read_stage_since(struct world *world, uint32_t slot, enum world_read_stage stage, uint64_t since_ns);
 void world_read_done(struct world *world, uint32_t slot);
+/** The same for requests that are no READ, all of them together: one is sent, has come to a stage, is answered. */
+void world_other_sent(struct world *world);
+void world_other_stage(struct world *world, enum world_read_stage stage);
+void world_other_done(struct world *world);
 /** READs of a connection that is gone get no answer. */
 void world_reads_lost(struct world *world, uint32_t channel);
 void world_reader_start(struct world *world);
@@ -176,6 +204,9 @@ void world_sample(struct world *world);
 
 /** The mount is done: what was negotiated goes into the result and to the monitor. */
 void world_mounted(struct world *world);
+/** From now on counts and times belong to the workload. */
+void world_measure(struct world *world);
+uint64_t world_pairs(const struct world *world);
 /** End the run; the first call decides the outcome. */
 void world_end(struct world *world, enum sim_outcome outcome, const char *failure);
 

@@ -54,7 +54,7 @@ static void make_point(struct sim_point *point, const struct bench *bench)
 	}
 	point->workload.job_count = 1;
 	point->workload.jobs[0] =
-		(struct sim_read_job){ .file = "big", .file_bytes = FILE_BYTES, .block_bytes = 1 << 20 };
+		(struct sim_job){ .read = { .file = "big", .file_bytes = FILE_BYTES, .block_bytes = 1 << 20 } };
 }
 
 static struct figure measure(const struct bench *bench)

@@ -87,7 +87,8 @@ static void make_point(const struct row *row, struct sim_point *point)
 	point->fault_count = row->fault_count;
 	memcpy(point->faults, row->faults, sizeof(row->faults));
 	point->workload.job_count = 1;
-	point->workload.jobs[0] = (struct sim_read_job){ .file = "f", .file_bytes = 200 * MB, .block_bytes = 1 << 20 };
+	point->workload.jobs[0] =
+		(struct sim_job){ .read = { .file = "f", .file_bytes = 200 * MB, .block_bytes = 1 << 20 } };
 	point->time_limit_ns = 200 * SECOND;
 }
 
@@ -160,7 +161,7 @@ ParameterizedTest(struct speed_row *row, faults, channels_go_where_the_kernel_pu
 	memcpy(plain.nic_rates, row->nic_rates, sizeof(plain.nic_rates));
 	make_point(&plain, point);
 	memcpy(point->network.nic_without_rss, row->without_rss, sizeof(row->without_rss));
-	point->workload.jobs[0].file_bytes = MB;
+	point->workload.jobs[0].read.file_bytes = MB;
 	cr_assert(sim_world_run(point, NULL, result, &error));
 	cr_assert_eq(result->outcome, SIM_OUTCOME_FINISHED, "%s", result->failure);
 	memset(opened_on, 0, sizeof(opened_on));

@@ -101,7 +101,7 @@ static void simulate(const struct capture *capture, const char *options, struct 
 {
 	static struct sim_result result;
 	struct smb_mount_report report;
-	struct sim_trace trace = { log_reads, log };
+	struct sim_trace trace = { .pdu = log_reads, .context = log };
 	struct sim_point point;
 	GError *error = NULL;
 
@@ -115,7 +115,7 @@ static void simulate(const struct capture *capture, const char *options, struct 
 	point.network.rate_bps = 0;
 	point.workload.job_count = 1;
 	point.workload.jobs[0] =
-		(struct sim_read_job){ .file = "big", .file_bytes = FILE_BYTES, .block_bytes = 1 << 20 };
+		(struct sim_job){ .read = { .file = "big", .file_bytes = FILE_BYTES, .block_bytes = 1 << 20 } };
 	bool ran = sim_world_run(&point, &trace, &result, &error);
 	cr_assert(ran, "%s", error ? error->message : "");
 	cr_assert_eq(result.outcome, SIM_OUTCOME_FINISHED, "%s: %s", options, result.failure);

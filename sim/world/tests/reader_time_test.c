@@ -13,7 +13,7 @@ TestSuite(reader_time);
 static void run(const char *kernel, bool direct, uint32_t block_bytes, struct sim_result *result)
 {
 	g_autofree struct sim_point *point = g_new0(struct sim_point, 1);
-	struct sim_read_job *job = &point->workload.jobs[0];
+	struct sim_read_job *job = &point->workload.jobs[0].read;
 	g_autoptr(GError) error = NULL;
 
 	sim_point_init(point);

@@ -36,7 +36,7 @@ static void look(void *context, uint64_t when_ns, uint32_t channel, enum sim_sid
 
 static void run(const char *options, uint32_t page_bytes, void (*change)(struct sim_point *point))
 {
-	struct sim_trace trace = { look, NULL };
+	struct sim_trace trace = { .pdu = look, .context = NULL };
 	struct smb_mount_report report;
 	struct sim_point point;
 	GError *error = NULL;
@@ -48,7 +48,7 @@ static void run(const char *options, uint32_t page_bytes, void (*change)(struct 
 	point.page_bytes = page_bytes;
 	point.workload.job_count = 1;
 	point.workload.jobs[0] =
-		(struct sim_read_job){ .file = "big", .file_bytes = FILE_BYTES, .block_bytes = 1 << 20 };
+		(struct sim_job){ .read = { .file = "big", .file_bytes = FILE_BYTES, .block_bytes = 1 << 20 } };
 	if (change)
 		change(&point);
 	cr_assert(sim_world_run(&point, &trace, &result, &error), "%s", error ? error->message : "");
@@ -106,7 +106,7 @@ Test(smb1, pages_of_64_kib_are_read_one_at_a_time)
 
 static void with_small_reads(struct sim_point *point)
 {
-	point->workload.jobs[0].block_bytes = 16 << 20;
+	point->workload.jobs[0].read.block_bytes = 16 << 20;
 	point->network.rtt_ns = 20000000;
 }
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What is on the share before anybody mounts it. */
+
+#include "sim/world/world_internal.h"
+
+#include <string.h>
+
+static void make_file(struct world *world, const char *path, uint64_t bytes)
+{
+	uint64_t source = g_str_hash(path) | UINT64_C(1) << 32; /* content of its own */
+
+	if (smb_server_make_file(world->server, path, source, bytes) && world->monitor)
+		smb_monitor_file(world->monitor, path, source, bytes);
+}
+
+static void make_directory(struct world *world, const char *path, uint64_t entries)
+{
+	if (*path)
+		smb_server_make_directory(world->server, path);
+	for (uint64_t i = 0; i < entries; i++) {
+		g_autofree char *entry = g_strdup_printf("%s%sfile%" G_GUINT64_FORMAT, path, *path ? "\\" : "",
+							 (guint64)i);
+
+		smb_server_make_file(world->server, entry, 1, 0);
+	}
+}
+
+static void make_name(struct world *world, const struct sim_name *name)
+{
+	bool is_many = strchr(name->path, SIM_LOOP_MARK) != NULL;
+
+	for (uint64_t number = name->from; number <= (is_many ? name->to : name->from); number++) {
+		g_autofree char *path = world_name_of(name->path, number);
+
+		if (name->is_directory)
+			make_directory(world, path, name->entries);
+		else
+			make_file(world, path, name->bytes);
+	}
+}
+
+static const struct sim_loop *loop_of(const struct sim_workload *workload, uint32_t job)
+{
+	for (uint32_t i = 0; i < workload->loop_count; i++) {
+		if (job >= workload->loops[i].first && job < workload->loops[i].end)
+			return &workload->loops[i];
+	}
+	return NULL;
+}
+
+void world_make_names(struct world *world)
+{
+	const struct sim_workload *workload = &world->point->workload;
+
+	for (uint32_t i = 0; i < workload->name_count; i++)
+		make_name(world, &workload->names[i]);
+	for (uint32_t i = 0; i < workload->job_count; i++) {
+		const struct sim_loop *loop = loop_of(workload, i);
+		struct sim_name name = { .bytes = workload->jobs[i].read.file_bytes };
+
+		if (workload->jobs[i].kind != SIM_JOB_READ)
+			continue;
+		g_strlcpy(name.path, workload->jobs[i].read.file, sizeof(name.path));
+		name.from = loop ? loop->from : 0;
+		name.to = loop ? loop->to : 0;
+		make_name(world, &name);
+	}
+}
