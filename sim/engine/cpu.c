@@ -47,7 +47,7 @@ static void execute(struct sim_thread *thread, uint64_t ns)
 	sim_engine_flush(thread->engine);
 	sg_actor_execute((double)ns);
 	thread->machine->executing--;
-	sim_engine_check_stop(thread->engine);
+	sim_engine_resumed(thread->engine);
 }
 
 void sim_thread_settle(struct sim_thread *thread)

@@ -219,6 +219,17 @@ void sim_engine_flush(struct sim_engine *engine)
 	sim_engine_check_stop(engine);
 }
 
+static void look_at_clock(struct sim_engine *engine)
+{
+	engine->now_ns = (uint64_t)llround(simgrid_get_clock() * 1e9);
+}
+
+void sim_engine_resumed(struct sim_engine *engine)
+{
+	look_at_clock(engine);
+	sim_engine_check_stop(engine);
+}
+
 void sim_engine_check_stop(struct sim_engine *engine)
 {
 	if (G_LIKELY(!engine->stopped))
@@ -235,8 +246,9 @@ uint64_t sim_engine_run(struct sim_engine *engine)
 	if (!engine->stopped) {
 		sim_engine_flush(engine);
 		simgrid_run();
+		look_at_clock(engine);
 	}
-	return sim_engine_now_ns(engine);
+	return engine->now_ns;
 }
 
 void sim_engine_stop(struct sim_engine *engine)
@@ -272,8 +284,7 @@ void sim_engine_free(struct sim_engine *engine)
 
 uint64_t sim_engine_now_ns(const struct sim_engine *engine)
 {
-	(void)engine;
-	return (uint64_t)llround(simgrid_get_clock() * 1e9);
+	return engine->now_ns;
 }
 
 const char *sim_engine_platform_xml(const struct sim_engine *engine)

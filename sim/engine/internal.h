@@ -55,6 +55,7 @@ struct sim_engine {
 	GPtrArray *queues;
 	struct ring starts; /* struct sim_thread *, to be started */
 	struct ring wakes; /* struct sim_bell *, to be woken */
+	uint64_t now_ns; /* SimGrid's clock, which stands still until the running thread blocks */
 	uint64_t seed;
 	bool stopped;
 	bool killed;
@@ -63,8 +64,10 @@ struct sim_engine {
 /** Every call into SimGrid lets other threads run. So what a thread starts or wakes is noted only and done when it
  *  next blocks: first thing in every blocking call, and before the run. */
 void sim_engine_flush(struct sim_engine *engine);
-/** What a blocking call does before it returns: a stopped run lets no thread go on. */
+/** A stopped run lets no thread go on. */
 void sim_engine_check_stop(struct sim_engine *engine);
+/** What a blocking call does before it returns: look at the clock, and whether the run was stopped. */
+void sim_engine_resumed(struct sim_engine *engine);
 
 /** A wake-up call for exactly one thread: a ring before the wait is remembered, several rings count as one. A wait
  *  without limit suspends the thread, which costs SimGrid a third of a semaphore; only one with a limit needs that. */

@@ -56,7 +56,7 @@ void sim_bell_wait(struct sim_engine *engine, struct sim_bell *bell, uint64_t wh
 		else
 			bell_sleep(bell, (double)(when_ns - now_ns) * 1e-9);
 		bell->waiting = false;
-		sim_engine_check_stop(engine);
+		sim_engine_resumed(engine);
 	}
 	bell->rung = false;
 }
@@ -67,6 +67,7 @@ static void thread_main(int argc, char **argv)
 
 	(void)argc;
 	(void)argv;
+	sim_engine_resumed(thread->engine);
 	thread->main(thread->arg);
 	sim_thread_settle(thread);
 	sim_engine_flush(thread->engine);
@@ -117,5 +118,5 @@ void sim_sleep_until(struct sim_engine *engine, uint64_t when_ns)
 		return;
 	sim_engine_flush(engine);
 	sg_actor_sleep_until((double)when_ns * 1e-9);
-	sim_engine_check_stop(engine);
+	sim_engine_resumed(engine);
 }

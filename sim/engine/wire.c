@@ -328,7 +328,7 @@ void sim_stream_serialise(struct sim_stream *stream)
 	stream->wire->busy = true;
 	sim_engine_flush(stream->engine);
 	sg_host_sendto(stream->wire->from, stream->wire->to, (double)(charged + repair_bytes));
-	sim_engine_check_stop(stream->engine);
+	sim_engine_resumed(stream->engine);
 	stream->wire->busy = false;
 	call_next(stream->wire);
 	sim_stream_launch(stream, charged, from_ns, sim_engine_now_ns(stream->engine));
