@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The life of one channel: connect, NEGOTIATE, SESSION_SETUP in two legs, use, end (MS-SMB2 3.2.4.2). */
 #include "protocol/client/smb1.h"
-#include "protocol/client/state.h"
+#include "protocol/client/write.h"
 
 #include <assert.h>
 #include <string.h>
@@ -122,6 +122,11 @@ static void lose_request(struct smb_client *client, uint32_t slot)
 	case PURPOSE_READ_PAGE:
 	case PURPOSE_READ_DIRECT:
 		client_read_answer(client, slot, NULL);
+		break;
+	case PURPOSE_WRITE_BACK:
+	case PURPOSE_WRITE_THROUGH:
+	case PURPOSE_WRITE_DIRECT:
+		client_write_answer(client, slot, NULL);
 		break;
 	case PURPOSE_COMMAND:
 		client_command_answer(client, slot, NULL);

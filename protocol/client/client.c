@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The block, and the functions that hosts call. */
 #include "protocol/client/smb1.h"
-#include "protocol/client/state.h"
+#include "protocol/client/write.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -13,12 +13,15 @@ const struct smb_client_limits smb_client_limits_simulation = {
 	.ops = 32,
 	.files = 16,
 	.page_runs = 1100,
+	.dirty_runs = 1100,
+	.writes = 1024,
 	.outputs = 64,
 	.names = 3072, /* three listings of 1000 names */
 	.command_files = 32,
 };
 
 #define REQUESTS_MIN 8 /* a chain, the reserve, and one per channel that is being set up */
+#define DIRTY_RUNS_MIN 16
 #define LIMIT_MAX 1048576
 
 static size_t commands_size(const struct smb_client_limits *limits)
@@ -33,6 +36,8 @@ static bool limits_are_valid(const struct smb_client_limits *limits)
 	return limits->channels >= 1 && limits->channels <= SMB_CHANNELS_MAX && limits->requests >= REQUESTS_MIN &&
 	       limits->requests <= LIMIT_MAX && limits->ops >= 1 && limits->ops <= LIMIT_MAX && limits->files >= 1 &&
 	       limits->files <= LIMIT_MAX && limits->page_runs >= 4 && limits->page_runs <= LIMIT_MAX &&
+	       limits->dirty_runs <= LIMIT_MAX && limits->writes <= LIMIT_MAX &&
+	       (!limits->dirty_runs || (limits->dirty_runs >= DIRTY_RUNS_MIN && limits->writes)) &&
 	       limits->outputs >= 2 * CLIENT_OUTPUT_RESERVE && limits->outputs <= LIMIT_MAX &&
 	       (!limits->names || commands_size(limits));
 }
@@ -53,9 +58,11 @@ static struct client_layout layout_of(const struct smb_client_limits *limits)
 	layout.channels = reserve(&at, limits->channels, sizeof(struct client_channel));
 	layout.requests = reserve(&at, limits->requests, sizeof(struct smb_request));
 	layout.buckets = reserve(&at, smb_requests_buckets(limits->requests), sizeof(uint32_t));
-	layout.ops = reserve(&at, (size_t)limits->ops + 1, sizeof(struct client_op));
+	layout.ops = reserve(&at, (size_t)limits->ops + 2, sizeof(struct client_op));
 	layout.files = reserve(&at, limits->files, sizeof(struct client_file));
 	layout.runs = reserve(&at, (size_t)limits->files * limits->page_runs, sizeof(struct smb_page_run));
+	layout.dirty_runs = reserve(&at, (size_t)limits->files * limits->dirty_runs, sizeof(struct smb_dirty_run));
+	layout.writes = reserve(&at, (size_t)limits->files * limits->writes, sizeof(struct smb_dirty_write));
 	layout.outputs = reserve(&at, limits->outputs, sizeof(struct client_output));
 	layout.commands = reserve(&at, 1, commands_size(limits));
 	layout.size = at;
@@ -107,6 +114,9 @@ struct smb_client *smb_client_init(void *block, const struct smb_client_limits *
 	snprintf(client->server, sizeof(client->server), "%s", config->server);
 	snprintf(client->share, sizeof(client->share), "%s", config->share);
 	client->copy_is_free = config->copy_is_free;
+	client->dirty_limits = config->dirty_limits;
+	if (!client->dirty_limits.limit_bytes)
+		client->dirty_limits = smb_dirty_limits_for_memory(SMB_CLIENT_MEMORY_DEFAULT);
 	client->mount_op = client->command_op = NONE;
 	client->command_wake_ns = NEVER;
 	client->runnable = client->for_room = client->for_session = (struct client_list){ NONE, NONE };
@@ -135,6 +145,11 @@ size_t smb_client_block_size(const struct smb_client *client)
 
 static bool open_is_allowed(const struct smb_client *client, const struct smb_op *op)
 {
+	bool writes = op->access != SMB_OPEN_READ;
+
+	if (op->access > SMB_OPEN_READ_WRITE || (writes && !client->limits.dirty_runs) ||
+	    (!writes && (op->create || op->truncate)))
+		return false;
 	return client->session.mounted && client->mount_op == NONE && name_is_valid(op->name, SMB_NAME_MAX);
 }
 
@@ -163,6 +178,11 @@ static bool is_allowed(const struct smb_client *client, const struct smb_op *op)
 	case SMB_OP_OPEN:
 		return open_is_allowed(client, op);
 	case SMB_OP_READ:
+		return file_is_open(client, op->file) && client_file_at(client, op->file)->access != SMB_OPEN_WRITE;
+	case SMB_OP_WRITE:
+		return file_is_open(client, op->file) && client_file_is_writable(client, op->file) &&
+		       op->length <= (uint64_t)INT64_MAX - op->offset && op->offset <= INT64_MAX;
+	case SMB_OP_FSYNC:
 	case SMB_OP_CLOSE:
 		return file_is_open(client, op->file);
 	case SMB_OP_COMMAND:
@@ -182,17 +202,27 @@ static uint32_t free_file(const struct smb_client *client)
 }
 
 /** A file slot with a lease key of its own (cifs: a random GUID per inode). */
-static void begin_open(struct smb_client *client, struct client_op *op, uint32_t i)
+static void begin_open(struct smb_client *client, struct client_op *slot, const struct smb_op *op, uint32_t i)
 {
 	struct client_file *file = client_file_at(client, i);
 
-	*file = (struct client_file){ .state = FILE_OPENING };
+	*file = (struct client_file){
+		.state = FILE_OPENING,
+		.access = op->access,
+		.direct = op->direct,
+		.dirty_since_ns = NEVER,
+	};
 	memcpy(file->lease_key, client->client_guid, sizeof(file->lease_key));
 	client->leases++;
 	for (uint32_t n = 0; n < 4; n++)
 		file->lease_key[12 + n] ^= (uint8_t)(client->leases >> (8 * n));
-	memcpy(file->name, op->name, sizeof(file->name));
-	op->file = i;
+	memcpy(file->name, slot->name, sizeof(file->name));
+	slot->file = i;
+}
+
+static bool names_a_file(enum smb_op_kind kind)
+{
+	return kind == SMB_OP_READ || kind == SMB_OP_WRITE || kind == SMB_OP_FSYNC || kind == SMB_OP_CLOSE;
 }
 
 uint32_t smb_client_submit(struct smb_client *client, const struct smb_op *op, uint64_t now_ns)
@@ -211,17 +241,25 @@ uint32_t smb_client_submit(struct smb_client *client, const struct smb_op *op, u
 		.kind = op->kind,
 		.wait = OP_RUNNABLE,
 		.channel = NONE,
-		.file = op->kind == SMB_OP_READ || op->kind == SMB_OP_CLOSE ? op->file : NONE,
+		.file = names_a_file(op->kind) ? op->file : NONE,
 		.offset = op->offset,
 		.length = op->length,
 		.random_hint = op->random_hint,
+		.access = op->access,
+		.create = op->create,
+		.truncate = op->truncate,
+		.without_flush = op->without_flush,
 		.session_count = client->session.count,
 	};
 	if (op->kind == SMB_OP_OPEN) {
 		snprintf(slot->name, sizeof(slot->name), "%s", op->name);
-		begin_open(client, slot, file);
+		begin_open(client, slot, op, file);
 	} else if (op->kind == SMB_OP_READ) {
 		client_read_begin(client, slot);
+	} else if (op->kind == SMB_OP_WRITE) {
+		client_write_begin(client, slot, op->source, op->source_offset);
+	} else if (op->kind == SMB_OP_FSYNC) {
+		client_file_at(client, op->file)->users++;
 	} else if (op->kind == SMB_OP_CLOSE) {
 		client_file_at(client, op->file)->state = FILE_CLOSING;
 	} else if (op->kind == SMB_OP_COMMAND) {
@@ -311,7 +349,7 @@ void smb_client_next(struct smb_client *client, struct smb_client_output *output
 	case SMB_CLIENT_COPY:
 		output->data = next->data;
 		output->offset = next->offset;
-		output->direct = client->mount.cache == SMB_CACHE_NONE;
+		output->direct = client_op_at(client, next->op)->uncached;
 		break;
 	case SMB_CLIENT_DONE:
 		fill_done(client, output);
@@ -333,6 +371,7 @@ void smb_client_look(const struct smb_client *client, struct smb_client_info *in
 
 	*info = (struct smb_client_info){
 		.in_flight_read_bytes = client->read_bytes_in_flight,
+		.in_flight_write_bytes = client->write_bytes_in_flight,
 		.waiting_for_credits = client->waiting_for_credits,
 		.dialect = session->dialect,
 		.rsize = session->rsize,
@@ -341,6 +380,8 @@ void smb_client_look(const struct smb_client *client, struct smb_client_info *in
 		.ra_pages = session->ra_pages,
 		.reconnects = client->reconnects,
 	};
+	for (uint32_t i = 0; i < client->limits.files; i++)
+		info->dirty_bytes += client_file_at(client, i)->dirty.unsent_bytes;
 	for (uint32_t i = 0; i < client->limits.channels; i++) {
 		const struct client_channel *channel = client_channel_at(client, i);
 

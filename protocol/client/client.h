@@ -21,6 +21,7 @@
 
 #include "protocol/client/mount_options.h"
 #include "protocol/eras/policy.h"
+#include "protocol/io/writeback.h"
 #include "protocol/ops/ops.h"
 #include "protocol/wire/payload.h"
 #include "protocol/wire/smb2.h"
@@ -41,6 +42,8 @@ struct smb_client_limits {
 	uint32_t ops; /* application operations under way */
 	uint32_t files; /* open files */
 	uint32_t page_runs; /* page cache runs per open file, >= 4 */
+	uint32_t dirty_runs; /* dirty and under way, per open file, >= 16; 0 = files are only read */
+	uint32_t writes; /* WRITEs under way from the page cache, per open file, >= 1 with dirty_runs */
 	uint32_t outputs; /* outputs waiting to be drained, >= 16 */
 	uint32_t names; /* known to shell commands; 0 = there are no COMMANDs, else as smb_ops_limits.dentries */
 	uint32_t command_files; /* open in shell commands; as smb_ops_limits.files */
@@ -49,6 +52,8 @@ struct smb_client_limits {
 /** Limits that fit any simulation of this project (thousands of requests; some hundred KiB). */
 extern const struct smb_client_limits smb_client_limits_simulation;
 
+#define SMB_CLIENT_MEMORY_DEFAULT (UINT64_C(4) << 30) /* dirtyable, for the limits of dirty pages */
+
 struct smb_client_config {
 	struct smb_policy policy;
 	struct smb_mount_options mount;
@@ -56,7 +61,8 @@ struct smb_client_config {
 	uint8_t client_guid[16];
 	const char *server; /* for the TREE_CONNECT path; copied */
 	const char *share;
-	bool copy_is_free; /* no SMB_CLIENT_COPY outputs: data goes to the application in no time */
+	bool copy_is_free; /* no SMB_CLIENT_COPY outputs: data goes to the application, and comes from it, in no time */
+	struct smb_dirty_limits dirty_limits; /* all 0: those of SMB_CLIENT_MEMORY_DEFAULT */
 };
 
 /** Bytes a block of these limits takes; 0 when a limit is out of range. */
@@ -77,21 +83,33 @@ size_t smb_client_encode(const struct smb_client *client, uint8_t *buffer, size_
 enum smb_op_kind {
 	SMB_OP_MOUNT, /* connect, NEGOTIATE, SESSION_SETUP, TREE_CONNECT and what the era asks for; channels follow */
 	SMB_OP_UNMOUNT, /* TREE_DISCONNECT, LOGOFF, close the channels */
-	SMB_OP_OPEN, /* name -> file; read-only open of an existing file, as open(2) for dd does it */
+	SMB_OP_OPEN, /* name -> file, as open(2) for dd does it */
 	SMB_OP_READ, /* one read(2) on a file, through the page cache or (cache=none) past it */
-	SMB_OP_CLOSE,
+	SMB_OP_CLOSE, /* what is dirty is written back first; FAILED if any of it was lost since the last FSYNC */
 	SMB_OP_COMMAND, /* a shell command; one at a time. umount unmounts, mount is SMB_OP_MOUNT */
+	SMB_OP_WRITE, /* one write(2) on a file, through the page cache or (cache=none, O_DIRECT, no write caching
+		       * granted) past it */
+	SMB_OP_FSYNC, /* write back what is dirty, then FLUSH; FAILED if any data was lost */
 };
+
+enum smb_open_access { SMB_OPEN_READ, SMB_OPEN_WRITE, SMB_OPEN_READ_WRITE };
 
 struct smb_op {
 	enum smb_op_kind kind;
 	const char *name; /* OPEN */
-	uint32_t file; /* READ, CLOSE: from OPEN's completion */
-	uint64_t offset; /* READ */
-	uint64_t length; /* READ; bytes */
+	uint32_t file; /* READ, WRITE, FSYNC, CLOSE: from OPEN's completion */
+	uint64_t offset; /* READ, WRITE */
+	uint64_t length; /* READ, WRITE; bytes */
+	uint64_t source; /* WRITE: the stream that its data is from; 0 = zeros */
+	uint64_t source_offset; /* WRITE: stream position of its first byte. A WRITE on the wire is cut where the stream
+				 * does not continue, so let it be the file offset */
+	enum smb_open_access access; /* OPEN */
+	bool create; /* OPEN: O_CREAT */
+	bool truncate; /* OPEN: O_TRUNC */
+	bool without_flush; /* FSYNC: no FLUSH, as close(2) writes back (cifs 6.1, cifs_flush) */
 	bool random_hint; /* OPEN: POSIX_FADV_RANDOM */
 	const struct smb_ops_command *command; /* COMMAND; copied */
-	bool direct; /* OPEN: O_DIRECT, every read of this file goes past the page cache, as with cache=none */
+	bool direct; /* OPEN: O_DIRECT, every read and write of this file goes past the page cache, as with cache=none */
 };
 
 enum smb_op_verdict {
@@ -132,7 +150,8 @@ enum smb_client_output_kind {
 	SMB_CLIENT_SEND, /* put `pdu` on `channel` */
 	SMB_CLIENT_OPEN_CHANNEL, /* open `channel` to interface `interface`; answer with smb_client_channel */
 	SMB_CLIENT_CLOSE_CHANNEL,
-	SMB_CLIENT_COPY, /* READ `op`: hand `data` at file offset `offset` to the application, then smb_client_copied */
+	SMB_CLIENT_COPY, /* READ `op`: hand `data` at file offset `offset` to the application, then smb_client_copied. WRITE:
+			  * the same, from the application to the page cache */
 	SMB_CLIENT_DONE, /* `op` is complete */
 	SMB_CLIENT_WAKE, /* call smb_client_wake at `when_ns`; replaces an earlier one */
 };
@@ -154,7 +173,8 @@ struct smb_client_output {
 	uint32_t status; /* NT status */
 	uint32_t file; /* OPEN */
 	uint64_t
-		bytes; /* READ: bytes read, 0 at end of file. OPEN: size of the file. COMMAND: bytes read and written */
+		bytes; /* READ: bytes read, 0 at end of file. WRITE: bytes taken. OPEN: size of the file. COMMAND: bytes
+			* read and written */
 	enum smb_ops_error error; /* COMMAND: how it ended; its verdict is OK or FAILED */
 };
 
@@ -179,6 +199,8 @@ struct smb_client_info {
 	uint32_t channels; /* open or opening */
 	uint32_t in_flight; /* sum */
 	uint64_t in_flight_read_bytes; /* asked by READs under way */
+	uint64_t in_flight_write_bytes; /* of WRITEs under way */
+	uint64_t dirty_bytes; /* written and in no WRITE yet, all files */
 	uint32_t waiting_for_credits; /* requests or windows that wait */
 	uint16_t dialect; /* 0 before NEGOTIATE is answered */
 	uint32_t rsize;

@@ -5,7 +5,7 @@
  * Left out: what was configured, statistics, slot numbers (requests are numbered by channel and MessageId), where the
  * window of MessageIds and the clock stand (ids and times are relative to it), unused slots.
  */
-#include "protocol/client/state.h"
+#include "protocol/client/write.h"
 
 #include <string.h>
 
@@ -126,6 +126,19 @@ static void put_channel(struct encoder *encoder, const struct client_channel *ch
 	put32(encoder, channel->status);
 }
 
+/** What a WRITE carries, and who waits for it. */
+static void put_write_data(struct encoder *encoder, const struct smb_request *request)
+{
+	const struct smb_client *client = encoder->client;
+
+	if (request->purpose != PURPOSE_WRITE_BACK && request->purpose != PURPOSE_WRITE_THROUGH &&
+	    request->purpose != PURPOSE_WRITE_DIRECT)
+		return;
+	put_slice(encoder, (struct smb_slice){ request->data_source, request->data_offset, request->data_length });
+	if (request->purpose == PURPOSE_WRITE_BACK)
+		put8(encoder, client_writes_of(client, request->file)[request->write].sync);
+}
+
 static void put_request(struct encoder *encoder, const struct smb_request *request)
 {
 	const struct smb_client *client = encoder->client;
@@ -144,6 +157,7 @@ static void put_request(struct encoder *encoder, const struct smb_request *reque
 		put8(encoder, request->async_id != 0);
 		put32(encoder, request->charge);
 		put8(encoder, client->session.pause_reads && request->data_source > client->session.paused_at);
+		put_write_data(encoder, request);
 		return;
 	}
 	put32(encoder, request->status);
@@ -216,6 +230,55 @@ static void put_read(struct encoder *encoder, const struct client_op *op)
 	put64(encoder, op->length);
 }
 
+/** The request that carries WRITE `write` of a file, by its canonical number. */
+static uint32_t rank_of_write(const struct smb_client *client, uint32_t file, uint32_t write)
+{
+	for (uint32_t slot = 0; write != SMB_WRITE_NONE && slot < client->requests.size; slot++) {
+		const struct smb_request *request = client_request_at(client, slot);
+
+		if (request->state == SMB_REQUEST_SENT && request->purpose == PURPOSE_WRITE_BACK &&
+		    request->file == file && request->write == write)
+			return rank_of(client, slot);
+	}
+	return NONE;
+}
+
+static void put_pass(struct encoder *encoder, const struct client_op *op)
+{
+	const struct smb_writeback *pass = &op->pass;
+
+	put8(encoder, op->passing);
+	put8(encoder, op->passed);
+	put32(encoder, op->lost_data);
+	if (!op->passing)
+		return;
+	put8(encoder, pass->kind);
+	put64(encoder, pass->start);
+	put64(encoder, pass->end);
+	put64(encoder, pass->position);
+	put64(encoder, pass->chunk_left);
+	put8(encoder, pass->wrapped);
+	put32(encoder, rank_of_write(encoder->client, op->file, pass->write));
+}
+
+static void put_write(struct encoder *encoder, const struct client_op *op)
+{
+	const struct smb_writer *writer = &op->writer;
+
+	put8(encoder, op->uncached);
+	put64(encoder, writer->begin);
+	put64(encoder, writer->position);
+	put64(encoder, writer->end);
+	put64(encoder, writer->source);
+	put64(encoder, writer->source_offset);
+	put8(encoder, writer->read_tried);
+	put64(encoder, op->transfer.position);
+	put64(encoder, op->transfer.end);
+	put32(encoder, rank_of(encoder->client, op->transfer.head));
+	put_slice(encoder, op->transfer.data);
+	put8(encoder, op->transfer.at_end);
+}
+
 static void put_op(struct encoder *encoder, const struct client_op *op)
 {
 	put8(encoder, op->wait);
@@ -233,6 +296,16 @@ static void put_op(struct encoder *encoder, const struct client_op *op)
 	put64(encoder, op->bytes);
 	if (op->kind == SMB_OP_READ)
 		put_read(encoder, op);
+	if (op->kind == SMB_OP_WRITE)
+		put_write(encoder, op);
+	if (op->kind == SMB_OP_OPEN) {
+		put8(encoder, op->access);
+		put8(encoder, op->create);
+		put8(encoder, op->truncate);
+		put8(encoder, op->absent);
+	}
+	put8(encoder, op->without_flush);
+	put_pass(encoder, op);
 	put_bytes(encoder, op->name, strlen(op->name) + 1);
 }
 
@@ -254,6 +327,33 @@ static void put_marks(struct encoder *encoder, const struct smb_page_cache *cach
 {
 	for (uint32_t i = 0; i < SMB_PAGE_MARKS_MAX; i++)
 		put64(encoder, cache->marks[(cache->next_mark + i) % SMB_PAGE_MARKS_MAX]);
+}
+
+static void put_dirty(struct encoder *encoder, uint32_t i)
+{
+	const struct client_file *file = client_file_at(encoder->client, i);
+	const struct smb_dirty *dirty = &file->dirty;
+	const struct smb_dirty_run *runs = client_dirty_runs_of(encoder->client, i);
+
+	put8(encoder, file->access);
+	put8(encoder, file->direct);
+	put8(encoder, file->flush);
+	put8(encoder, file->has_expired);
+	put_time(encoder, file->dirty_since_ns);
+	put32(encoder, file->writes);
+	put32(encoder, dirty->sync_passes);
+	put64(encoder, dirty->flush_from);
+	put8(encoder, dirty->room_wanted);
+	put8(encoder, dirty->error);
+	put32(encoder, dirty->run_count);
+	for (uint32_t n = 0; n < dirty->run_count; n++) {
+		put64(encoder, runs[n].start);
+		put64(encoder, runs[n].end);
+		put64(encoder, runs[n].source);
+		put64(encoder, runs[n].source_offset);
+		put32(encoder, rank_of_write(encoder->client, i, runs[n].write));
+		put8(encoder, runs[n].again);
+	}
 }
 
 static void put_file(struct encoder *encoder, uint32_t i)
@@ -286,6 +386,7 @@ static void put_file(struct encoder *encoder, uint32_t i)
 	put32(encoder, file->ra.extra_requests);
 	put64(encoder, file->cache.newest);
 	put_marks(encoder, &file->cache);
+	put_dirty(encoder, i);
 	put32(encoder, file->cache.run_count);
 	for (uint32_t n = 0; n < file->cache.run_count; n++)
 		put_run(encoder, &runs[n]);

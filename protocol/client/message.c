@@ -17,9 +17,14 @@
 #define IMPERSONATION 2
 #define SHARE_ALL 7
 #define DISPOSITION_OPEN 1
+#define DISPOSITION_OPEN_IF 3
+#define DISPOSITION_OVERWRITE 4
+#define DISPOSITION_OVERWRITE_IF 5
+#define OPTION_NO_BUFFERING 0x08
 #define OPTION_NON_DIRECTORY 0x40
 #define ACCESS_READ_ATTRIBUTES 0x80u
 #define ACCESS_GENERIC_READ 0x80000000u
+#define ACCESS_GENERIC_WRITE 0x40000000u
 #define OPLOCK_BATCH 0x09
 #define IOCTL_IS_FSCTL 1
 #define IOCTL_OUTPUT_MAX 16384
@@ -62,6 +67,10 @@ static const struct purpose_info infos[PURPOSES] = {
 	[PURPOSE_READ_WINDOW] = { SMB2_READ, SMB_CREDIT_ORDINARY, false },
 	[PURPOSE_READ_PAGE] = { SMB2_READ, SMB_CREDIT_ORDINARY, false },
 	[PURPOSE_READ_DIRECT] = { SMB2_READ, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_WRITE_BACK] = { SMB2_WRITE, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_WRITE_THROUGH] = { SMB2_WRITE, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_WRITE_DIRECT] = { SMB2_WRITE, SMB_CREDIT_ORDINARY, false },
+	[PURPOSE_FLUSH] = { SMB2_FLUSH, SMB_CREDIT_ORDINARY, false },
 	[PURPOSE_REQUERY] = { SMB2_IOCTL, SMB_CREDIT_ORDINARY, false },
 	[PURPOSE_REOPEN_DURABLE] = { SMB2_CREATE, SMB_CREDIT_ORDINARY, false },
 	[PURPOSE_REOPEN] = { SMB2_CREATE, SMB_CREDIT_ORDINARY, false },
@@ -315,20 +324,38 @@ static void build_look(const struct build *build)
 	req->contexts[req->context_count++] = smb2_query_context("QFid");
 }
 
-/** open(2) for reading: a lease (oplock with 2.0.2), a durable handle and the number on disk (SMB2_open). */
+/** cifs 6.1, cifs_get_disposition; a file is opened again as it is. */
+static uint32_t disposition_of(const struct build *build)
+{
+	const struct client_op *op = op_of(build);
+
+	if (build->request->purpose != PURPOSE_OPEN)
+		return DISPOSITION_OPEN;
+	if (op->create)
+		return op->truncate ? DISPOSITION_OVERWRITE_IF : DISPOSITION_OPEN_IF;
+	return op->truncate ? DISPOSITION_OVERWRITE : DISPOSITION_OPEN;
+}
+
+/** open(2): a lease (oplock with 2.0.2), a durable handle and the number on disk (SMB2_open). */
 static void build_open(const struct build *build)
 {
 	const struct smb_client *client = build->client;
 	const struct client_file *file = client_file_at(client, build->request->file);
 	bool durable = build->request->purpose == PURPOSE_REOPEN_DURABLE;
-	struct smb2_create_req *req = begin_create(build, ACCESS_GENERIC_READ | ACCESS_READ_ATTRIBUTES);
+	static const uint32_t access[] = {
+		[SMB_OPEN_READ] = ACCESS_GENERIC_READ,
+		[SMB_OPEN_WRITE] = ACCESS_GENERIC_WRITE,
+		[SMB_OPEN_READ_WRITE] = ACCESS_GENERIC_READ | ACCESS_GENERIC_WRITE,
+	};
+	struct smb2_create_req *req = begin_create(build, access[file->access] | ACCESS_READ_ATTRIBUTES);
 	struct smb2_lease lease = {
 		.is_v2 = client->session.dialect >= SMB2_DIALECT_300,
 		.state = SMB2_LEASE_READ_CACHING | SMB2_LEASE_HANDLE_CACHING | SMB2_LEASE_WRITE_CACHING,
 	};
 
 	req->name = path_of(build);
-	req->create_options = OPTION_NON_DIRECTORY;
+	req->create_disposition = disposition_of(build);
+	req->create_options = OPTION_NON_DIRECTORY | (file->direct ? OPTION_NO_BUFFERING : 0);
 	req->oplock_level = OPLOCK_BATCH;
 	if (client->session.capabilities & SMB2_GLOBAL_CAP_LEASING && client->session.dialect >= SMB2_DIALECT_210) {
 		memcpy(lease.key, file->lease_key, sizeof(lease.key));
@@ -419,6 +446,27 @@ static void build_read(const struct build *build)
 	};
 }
 
+static void build_write(const struct build *build)
+{
+	const struct smb_request *request = build->request;
+
+	build->message->kind = SMB2_BODY_WRITE_REQ;
+	build->message->body.write_req = (struct smb2_write_req){
+		.data_length = request->length,
+		.offset = request->offset,
+		.file_id = client_file_at(build->client, request->file)->id,
+		.payload = { request->data_source, request->data_offset, request->data_length },
+	};
+}
+
+static void build_flush(const struct build *build)
+{
+	build->message->kind = SMB2_BODY_FLUSH_REQ;
+	build->message->body.flush_req = (struct smb2_flush_req){
+		.file_id = client_file_at(build->client, build->request->file)->id,
+	};
+}
+
 static void build_lease_break(const struct build *build)
 {
 	const struct client_file *file = client_file_at(build->client, build->request->file);
@@ -467,6 +515,10 @@ static void (*const builders[PURPOSES])(const struct build *build) = {
 	[PURPOSE_READ_WINDOW] = build_read,
 	[PURPOSE_READ_PAGE] = build_read,
 	[PURPOSE_READ_DIRECT] = build_read,
+	[PURPOSE_WRITE_BACK] = build_write,
+	[PURPOSE_WRITE_THROUGH] = build_write,
+	[PURPOSE_WRITE_DIRECT] = build_write,
+	[PURPOSE_FLUSH] = build_flush,
 	[PURPOSE_REQUERY] = build_interfaces,
 	[PURPOSE_REOPEN_DURABLE] = build_open,
 	[PURPOSE_REOPEN] = build_open,

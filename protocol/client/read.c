@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* READ through the page cache: the reader's steps, and how a readahead window becomes READs (facts A5). */
-#include "protocol/client/state.h"
+#include "protocol/client/write.h"
 
 #include <assert.h>
 
@@ -30,24 +30,13 @@ void client_read_begin(struct smb_client *client, struct client_op *op)
 	client_file_at(client, op->file)->users++;
 	op->window = (struct op_window){ .wait_for = NONE };
 	op->transfer = (struct op_transfer){ .head = NONE, .tail = NONE };
-	if (client->mount.cache != SMB_CACHE_NONE) {
+	op->uncached = client->mount.cache == SMB_CACHE_NONE || client_file_at(client, op->file)->direct;
+	if (!op->uncached) {
 		smb_reader_begin(&op->reader, &view, op->offset, op->length);
 		return;
 	}
 	op->transfer.position = op->offset;
 	op->transfer.end = op->length < UINT64_MAX - op->offset ? op->offset + op->length : UINT64_MAX;
-}
-
-static void wait_for_read(struct smb_client *client, struct client_op *op, uint32_t slot)
-{
-	struct smb_request *request = client_request_at(client, slot);
-	struct client_list waiters = { request->waiters_head, request->waiters_tail };
-
-	assert(request->state != SMB_REQUEST_FREE);
-	op->wait = OP_READ;
-	client_list_append(client, &waiters, client_op_index(client, op));
-	request->waiters_head = waiters.head;
-	request->waiters_tail = waiters.tail;
 }
 
 static bool window_is_open(const struct op_window *window)
@@ -183,7 +172,7 @@ static void window_run(struct smb_client *client, struct client_op *op)
 	if (slot != NONE) {
 		op->window.wait_for = NONE;
 		if (client_request_at(client, slot)->state == SMB_REQUEST_SENT) {
-			wait_for_read(client, op, slot);
+			client_wait_request(client, op, slot);
 			return;
 		}
 	}
@@ -210,8 +199,7 @@ static void window_run(struct smb_client *client, struct client_op *op)
 		window_send(client, op, slot, bytes);
 		break;
 	case ROOM_LATER:
-		op->wait = OP_ROOM;
-		client_list_append(client, &client->for_room, client_op_index(client, op));
+		client_wait_room(client, op);
 		break;
 	case ROOM_NEVER:
 		window_abandon(client, op);
@@ -262,12 +250,14 @@ static void reader_run(struct smb_client *client, struct client_op *op, struct s
 		break;
 	case SMB_READER_WINDOW:
 		window_begin(client, op, &action.window);
+		client_pass_before_read(client, op, op->window.start, op->window.end);
 		break;
 	case SMB_READER_PAGE:
 		client_page_begin(client, op, action.page);
+		client_pass_before_read(client, op, op->transfer.position, op->transfer.end);
 		break;
 	case SMB_READER_WAIT:
-		wait_for_read(client, op, action.wait_for);
+		client_wait_request(client, op, action.wait_for);
 		break;
 	case SMB_READER_DONE:
 		read_end(client, op, SMB_OP_OK, STATUS_SUCCESS);
@@ -280,14 +270,21 @@ void client_read_run(struct smb_client *client, struct client_op *op)
 	struct smb_read_view view;
 
 	while (op->wait == OP_RUNNABLE && client_has_output_room(client)) {
-		if (op->gave_up) {
+		if (op->passing && (op->gave_up || op->stalled)) {
+			bool stalled = op->stalled;
+
+			client_pass_give_up(client, op, true);
+			read_end(client, op, stalled ? SMB_OP_STALLED : op->verdict, stalled ? 0 : op->status);
+		} else if (op->gave_up) {
 			client_transfer_abandon(client, op);
 			read_end(client, op, op->verdict, op->status);
 		} else if (op->stalled) {
 			client_transfer_abandon(client, op);
 			read_end(client, op, SMB_OP_STALLED, STATUS_SUCCESS);
-		} else if (client->mount.cache == SMB_CACHE_NONE) {
+		} else if (op->uncached) {
 			client_direct_run(client, op);
+		} else if (op->passing) {
+			client_pass_run(client, op);
 		} else if (window_is_open(&op->window)) {
 			window_run(client, op);
 		} else if (op->transfer.position < op->transfer.end || op->transfer.head != NONE) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From the bytes of a PDU to the request that waits for it (cifs 6.1, cifs_demultiplex_thread). */
 #include "protocol/client/smb1.h"
-#include "protocol/client/state.h"
+#include "protocol/client/write.h"
 
 #include <assert.h>
 
@@ -31,6 +31,11 @@ static void dispatch(struct smb_client *client, uint32_t slot, const struct smb2
 	case PURPOSE_READ_PAGE:
 	case PURPOSE_READ_DIRECT:
 		client_read_answer(client, slot, message);
+		break;
+	case PURPOSE_WRITE_BACK:
+	case PURPOSE_WRITE_THROUGH:
+	case PURPOSE_WRITE_DIRECT:
+		client_write_answer(client, slot, message);
 		break;
 	case PURPOSE_COMMAND:
 		client_command_answer(client, slot, message);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The run queue, the other lists of operations, and the outputs that wait for the host. */
-#include "protocol/client/state.h"
+#include "protocol/client/write.h"
 
 #include <assert.h>
 
@@ -50,6 +50,24 @@ void client_wake_list(struct smb_client *client, struct client_list *list)
 		client_op_wake(client, client_op_at(client, i));
 }
 
+void client_wait_room(struct smb_client *client, struct client_op *op)
+{
+	op->wait = OP_ROOM;
+	client_list_append(client, &client->for_room, client_op_index(client, op));
+}
+
+void client_wait_request(struct smb_client *client, struct client_op *op, uint32_t slot)
+{
+	struct smb_request *request = client_request_at(client, slot);
+	struct client_list waiters = { request->waiters_head, request->waiters_tail };
+
+	assert(request->state != SMB_REQUEST_FREE);
+	op->wait = OP_READ;
+	client_list_append(client, &waiters, client_op_index(client, op));
+	request->waiters_head = waiters.head;
+	request->waiters_tail = waiters.tail;
+}
+
 bool client_has_output_room(const struct smb_client *client)
 {
 	return client->outputs_count + CLIENT_OUTPUT_RESERVE <= client->limits.outputs;
@@ -77,7 +95,8 @@ void client_op_end(struct smb_client *client, struct client_op *op, enum smb_op_
 		client_worker_ended(client, verdict, status);
 		return;
 	}
-	if (op->kind == SMB_OP_READ && --client_file_at(client, op->file)->users == 0)
+	if ((op->kind == SMB_OP_READ || op->kind == SMB_OP_WRITE || op->kind == SMB_OP_FSYNC) &&
+	    --client_file_at(client, op->file)->users == 0)
 		client_wake_list(client, &client->for_room); /* a CLOSE may wait for that */
 	if (client->mount_op == client_op_index(client, op))
 		client->mount_op = NONE;
@@ -92,8 +111,12 @@ static void run_one(struct smb_client *client)
 	uint32_t i = client_list_pop(client, &client->runnable);
 	struct client_op *op = client_op_at(client, i);
 
-	if (op->kind == SMB_OP_READ)
+	if (op->work == WORK_FLUSH)
+		client_flusher_run(client, op);
+	else if (op->kind == SMB_OP_READ)
 		client_read_run(client, op);
+	else if (op->kind == SMB_OP_WRITE)
+		client_write_run(client, op);
 	else if (op->kind == SMB_OP_COMMAND)
 		client_command_run(client, op);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* MOUNT, UNMOUNT, OPEN and CLOSE: sequences of requests, one answered before the next is sent. */
 #include "protocol/client/smb1.h"
-#include "protocol/client/state.h"
+#include "protocol/client/write.h"
 #include "protocol/wire/contexts.h"
 
 #include <assert.h>
@@ -12,6 +12,7 @@ enum script_action {
 	DO_CONNECT, /* the first channel */
 	DO_CHANNELS, /* the further ones */
 	DO_CLOSE_FILES, /* CLOSE for each file still open */
+	DO_WRITE_BACK, /* until nothing of the file is dirty or under way to the server */
 	DO_WAIT_READS, /* until no READ of the file is under way */
 	DO_SHUT, /* close the channels; then the operation ends as noted */
 	DO_END,
@@ -27,6 +28,8 @@ enum script_action {
 #define WHEN_FILE_NUMBER_ASKED 0x40u /* before QFid brought it with CREATE (5.4, facts A11) */
 #define WHEN_IPC 0x80u /* IPC$ could be connected */
 #define WHEN_INVALID 0x100u /* the file has no handle yet */
+#define WHEN_PRESENT 0x200u /* the look at the file found it */
+#define WHEN_STRICT_SYNC 0x400u /* fsync(2) has the server flush too */
 
 struct script_step {
 	enum script_action action;
@@ -50,8 +53,8 @@ struct script_step {
 		}                                                                                                      \
 	}
 #define STAT_AS_SINGLES                                                                                                \
-	SEND(WHEN_SINGLES, PURPOSE_STAT_OPEN), SEND(WHEN_SINGLES, PURPOSE_STAT_INFO),                                  \
-		SEND(WHEN_SINGLES, PURPOSE_STAT_CLOSE)
+	SEND(WHEN_SINGLES, PURPOSE_STAT_OPEN), SEND(WHEN_SINGLES | WHEN_PRESENT, PURPOSE_STAT_INFO),                   \
+		SEND(WHEN_SINGLES | WHEN_PRESENT, PURPOSE_STAT_CLOSE)
 
 /* captures/ops-6.1.tsv and ops-6.12.tsv, rows `mount`. */
 static const struct script_step mount_script[] = {
@@ -99,7 +102,15 @@ static const struct script_step open_script[] = {
 	{ .action = DO_END },
 };
 
+/* cifs 6.1, cifs_strict_fsync. */
+static const struct script_step fsync_script[] = {
+	{ .action = DO_WRITE_BACK },
+	SEND(WHEN_STRICT_SYNC, PURPOSE_FLUSH),
+	{ .action = DO_END },
+};
+
 static const struct script_step close_script[] = {
+	{ .action = DO_WRITE_BACK },
 	{ .action = DO_WAIT_READS },
 	SEND(0, PURPOSE_CLOSE),
 	{ .action = DO_END },
@@ -139,11 +150,14 @@ static const struct script_step *step_of(const struct client_op *op)
 		return &open_script[op->step];
 	case SMB_OP_CLOSE:
 		return &close_script[op->step];
+	case SMB_OP_FSYNC:
+		return &fsync_script[op->step];
 	case SMB_OP_READ:
+	case SMB_OP_WRITE:
 	case SMB_OP_COMMAND:
 		break;
 	}
-	assert(!"READ and COMMAND have no script");
+	assert(!"READ, WRITE and COMMAND have no script");
 	return NULL;
 }
 
@@ -170,6 +184,10 @@ static bool is_wanted(const struct smb_client *client, const struct client_op *o
 		holds |= WHEN_IPC;
 	if (op->file != NONE && client_file_at(client, op->file)->is_invalid)
 		holds |= WHEN_INVALID;
+	if (!op->absent)
+		holds |= WHEN_PRESENT;
+	if (!client->mount.nostrictsync && !op->without_flush)
+		holds |= WHEN_STRICT_SYNC;
 	return (step->when & holds) == step->when;
 }
 
@@ -206,6 +224,8 @@ static bool script_channel(struct smb_client *client, struct client_op *op, enum
 
 	if (op->channel != NONE)
 		return true;
+	if (purpose == PURPOSE_FLUSH)
+		return client_need_channel(client, op); /* with a handle of this session */
 	if (fixed && client_channel_at(client, 0)->state == CHANNEL_READY)
 		op->channel = 0;
 	else if (op->work != WORK_NONE)
@@ -254,6 +274,13 @@ static void script_send(struct smb_client *client, struct client_op *op, const s
 	op->wait = OP_REPLY;
 	client_chain_send(client, first, op->channel);
 	op->channel = NONE;
+}
+
+void client_script_send_close(struct smb_client *client, struct client_op *op)
+{
+	static const struct script_step close = SEND(0, PURPOSE_CLOSE);
+
+	script_send(client, op, &close);
 }
 
 static void script_connect(struct smb_client *client, struct client_op *op)
@@ -313,68 +340,6 @@ void client_unmount_shut(struct smb_client *client, struct client_op *op)
 	client_op_wake(client, op);
 }
 
-/** Is the reconnect worker busy with this file (NONE: with anything)? */
-static bool worker_has(const struct smb_client *client, uint32_t file)
-{
-	const struct client_op *worker = client_worker(client);
-
-	return worker->wait != OP_FREE && (file == NONE || worker->file == file);
-}
-
-/** The next open file becomes the subject of a CLOSE, as if the application had closed it. */
-static void script_close_files(struct smb_client *client, struct client_op *op)
-{
-	static const struct script_step close = SEND(0, PURPOSE_CLOSE);
-
-	if (worker_has(client, NONE)) {
-		op->wait = OP_ROOM;
-		client_list_append(client, &client->for_room, client_op_index(client, op));
-		return;
-	}
-	for (uint32_t i = 0; i < client->limits.files; i++) {
-		struct client_file *file = client_file_at(client, i);
-
-		if (file->state != FILE_OPEN && file->state != FILE_CLOSING)
-			continue;
-		if (file->is_invalid) { /* its handle went with the session */
-			file->state = FILE_FREE;
-			continue;
-		}
-		if (file->reads) {
-			op->wait = OP_ROOM;
-			client_list_append(client, &client->for_room, client_op_index(client, op));
-			return;
-		}
-		file->state = FILE_CLOSING;
-		op->file = i;
-		op->status = STATUS_SUCCESS;
-		script_send(client, op, &close);
-		return;
-	}
-	op->file = NONE;
-	op->step++;
-}
-
-static void script_wait_reads(struct smb_client *client, struct client_op *op)
-{
-	/* The last READ's reference goes with its answer, CLOSE is sent then (cifs 6.1, cifsFileInfo_put). */
-	struct client_file *file = client_file_at(client, op->file);
-
-	client_lost_forget(client, op->file);
-	if (!file->reads && !file->users && file->is_invalid && !worker_has(client, op->file)) {
-		/* No CLOSE for a handle that is gone (cifs 6.1, _cifsFileInfo_put). */
-		file->state = FILE_FREE;
-		client_op_end(client, op, SMB_OP_OK, STATUS_SUCCESS);
-		return;
-	}
-	if (!file->reads && !file->users && !worker_has(client, op->file)) {
-		op->step++;
-		return;
-	}
-	op->wait = OP_ROOM;
-	client_list_append(client, &client->for_room, client_op_index(client, op));
-}
-
 static void script_shut(struct smb_client *client, struct client_op *op)
 {
 	for (uint32_t i = 0; i < client->limits.channels; i++) {
@@ -405,7 +370,7 @@ static void script_end(struct smb_client *client, struct client_op *op)
 	}
 	if (op->kind == SMB_OP_OPEN)
 		op->bytes = client_file_at(client, op->file)->bytes;
-	client_op_end(client, op, SMB_OP_OK, STATUS_SUCCESS);
+	client_op_end(client, op, op->lost_data ? SMB_OP_FAILED : SMB_OP_OK, op->lost_data);
 }
 
 static void script_step(struct smb_client *client, struct client_op *op, const struct script_step *step)
@@ -421,10 +386,13 @@ static void script_step(struct smb_client *client, struct client_op *op, const s
 		script_channels(client, op);
 		break;
 	case DO_CLOSE_FILES:
-		script_close_files(client, op);
+		client_script_close_files(client, op);
+		break;
+	case DO_WRITE_BACK:
+		client_script_write_back(client, op);
 		break;
 	case DO_WAIT_READS:
-		script_wait_reads(client, op);
+		client_script_wait_reads(client, op);
 		break;
 	case DO_SHUT:
 		script_shut(client, op);
@@ -451,7 +419,9 @@ void client_script_run(struct smb_client *client, struct client_op *op)
 
 		restart_on_new_session(client, op);
 		step = step_of(op);
-		if (op->gave_up)
+		if (op->passing && (op->gave_up || op->stalled))
+			client_script_write_back_failed(client, op);
+		else if (op->gave_up)
 			script_fail(client, op, op->verdict, op->status);
 		else if (op->stalled)
 			script_fail(client, op, SMB_OP_STALLED, STATUS_SUCCESS);
@@ -482,6 +452,9 @@ static void open_answer(struct smb_client *client, struct client_op *op, const s
 		return; /* what is cached stays, and so does what readahead knows */
 	file->state = FILE_OPEN;
 	file->random_hint = op->random_hint;
+	if (client->limits.dirty_runs)
+		smb_dirty_init(&file->dirty, client_writes_of(client, op->file), client->page_bytes,
+			       client->limits.dirty_runs, client->limits.writes);
 	smb_page_cache_init(&file->cache, client->page_bytes, client->limits.page_runs);
 	smb_readahead_init(&file->ra, client->session.ra_pages);
 }
@@ -543,6 +516,7 @@ static bool is_optional(enum client_purpose purpose, uint32_t status)
 	case PURPOSE_STAT_OPEN:
 	case PURPOSE_OPEN:
 	case PURPOSE_REOPEN:
+	case PURPOSE_FLUSH:
 		return false;
 	case PURPOSE_REOPEN_DURABLE:
 		return status == STATUS_OBJECT_NAME_NOT_FOUND; /* the server kept no durable handle */
@@ -574,6 +548,10 @@ void client_script_answer(struct smb_client *client, uint32_t slot, const struct
 
 	if (misfit)
 		status = STATUS_REQUEST_NOT_ACCEPTED;
+	if (purpose == PURPOSE_STAT_OPEN && op->create && status == STATUS_OBJECT_NAME_NOT_FOUND) {
+		op->absent = true;
+		status = STATUS_SUCCESS;
+	}
 	if (status != STATUS_SUCCESS && (misfit || !is_optional(purpose, status)) && op->status == STATUS_SUCCESS)
 		op->status = status;
 	if (purpose == PURPOSE_CLOSE && client_file_at(client, request->file)->state == FILE_CLOSING)

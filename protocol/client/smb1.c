@@ -2,6 +2,7 @@
 #include "protocol/client/smb1.h"
 
 #include "protocol/io/readahead.h"
+#include "protocol/wire/contexts.h"
 #include "protocol/wire/names.h"
 #include "protocol/wire/smb1.h"
 
@@ -26,6 +27,13 @@
 	(SMB1_CAP_UNICODE | SMB1_CAP_LARGE_FILES | SMB1_CAP_NT_SMBS | SMB1_CAP_STATUS32 | SMB1_CAP_LEVEL_II_OPLOCKS |  \
 	 SMB1_CAP_LARGE_READ_X | SMB1_CAP_LARGE_WRITE_X | SMB1_CAP_EXTENDED_SECURITY)
 #define PROCESS_ID 0xfeffu
+#define GENERIC_READ 0x80000000u
+#define GENERIC_WRITE 0x40000000u
+/* CreateDisposition (MS-CIFS 2.2.4.64.1). */
+#define FILE_OPEN 1
+#define FILE_OPEN_IF 3
+#define FILE_OVERWRITE 4
+#define FILE_OVERWRITE_IF 5
 
 /** Bytes that a message points to until it is encoded. */
 struct scratch {
@@ -172,14 +180,33 @@ static void build_path_query(const struct build *build)
 	begin_trans2(build, SMB1_TRANS2_QUERY_PATH_INFORMATION, 8 + path.length, 0);
 }
 
+/** cifs 6.1, cifs_get_disposition; a file is opened again as it is. */
+static uint32_t disposition_of(const struct build *build)
+{
+	const struct client_op *op = client_op_at(build->client, build->request->op);
+
+	if (build->request->purpose != PURPOSE_OPEN)
+		return FILE_OPEN;
+	if (op->create)
+		return op->truncate ? FILE_OVERWRITE_IF : FILE_OPEN_IF;
+	return op->truncate ? FILE_OVERWRITE : FILE_OPEN;
+}
+
 static void build_open(const struct build *build)
 {
+	static const uint32_t access[] = {
+		[SMB_OPEN_READ] = GENERIC_READ,
+		[SMB_OPEN_WRITE] = GENERIC_WRITE,
+		[SMB_OPEN_READ_WRITE] = GENERIC_READ | GENERIC_WRITE,
+	};
+	const struct client_file *file = client_file_at(build->client, build->request->file);
+
 	build->message->kind = SMB1_BODY_CREATE_REQ;
 	build->message->body.create_req = (struct smb1_create_req){
 		.flags = 2, /* an exclusive oplock */
-		.desired_access = 0x80000080u, /* GENERIC_READ, FILE_READ_ATTRIBUTES */
+		.desired_access = access[file->access] | 0x80, /* FILE_READ_ATTRIBUTES */
 		.share_access = 7,
-		.create_disposition = 1, /* FILE_OPEN */
+		.create_disposition = disposition_of(build),
 		.create_options = 0x40, /* no directory */
 		.impersonation_level = 2,
 		.security_flags = 3,
@@ -199,6 +226,19 @@ static void build_read(const struct build *build)
 		.fid = fid_of(build),
 		.offset = build->request->offset,
 		.length = build->request->length,
+	};
+}
+
+static void build_write(const struct build *build)
+{
+	const struct smb_request *request = build->request;
+
+	build->message->kind = SMB1_BODY_WRITE_REQ;
+	build->message->body.write_req = (struct smb1_write_req){
+		.fid = fid_of(build),
+		.offset = request->offset,
+		.data_length = request->length,
+		.payload = { request->data_source, request->data_offset, request->data_length },
 	};
 }
 
@@ -236,6 +276,9 @@ static const struct {
 	[PURPOSE_READ_WINDOW] = { SMB1_READ_ANDX, build_read },
 	[PURPOSE_READ_PAGE] = { SMB1_READ_ANDX, build_read },
 	[PURPOSE_READ_DIRECT] = { SMB1_READ_ANDX, build_read },
+	[PURPOSE_WRITE_BACK] = { SMB1_WRITE_ANDX, build_write },
+	[PURPOSE_WRITE_THROUGH] = { SMB1_WRITE_ANDX, build_write },
+	[PURPOSE_WRITE_DIRECT] = { SMB1_WRITE_ANDX, build_write },
 };
 
 bool client_speaks(const struct smb_client *client, enum client_purpose purpose)
@@ -332,10 +375,20 @@ static void take_negotiate(const struct smb1_negotiate_rsp *rsp, struct smb2_mes
 	memcpy(message->body.negotiate_rsp.server_guid, rsp->server_guid, sizeof(rsp->server_guid));
 }
 
+/** OplockLevel in SMB2's words (MS-CIFS 2.2.4.64.2). */
+static uint8_t oplock_of(uint8_t level)
+{
+	static const uint8_t levels[] = { 0, SMB2_OPLOCK_LEVEL_EXCLUSIVE, SMB2_OPLOCK_LEVEL_BATCH,
+					  SMB2_OPLOCK_LEVEL_II };
+
+	return level < sizeof(levels) ? levels[level] : 0;
+}
+
 static void take_create(const struct smb1_create_rsp *rsp, struct smb2_message *message)
 {
 	message->kind = SMB2_BODY_CREATE_RSP;
 	message->body.create_rsp = (struct smb2_create_rsp){
+		.oplock_level = oplock_of(rsp->oplock_level),
 		.create_action = rsp->create_action,
 		.times = rsp->times,
 		.allocation_size = rsp->allocation_size,
@@ -379,6 +432,10 @@ static void take_body(const struct smb1_message *from, struct smb2_message *mess
 		break;
 	case SMB1_BODY_READ_RSP:
 		take_read(&from->body.read_rsp, message);
+		break;
+	case SMB1_BODY_WRITE_RSP:
+		message->kind = SMB2_BODY_WRITE_RSP;
+		message->body.write_rsp = (struct smb2_write_rsp){ .count = from->body.write_rsp.count };
 		break;
 	default:
 		message->kind = SMB2_BODY_EMPTY;

@@ -3,7 +3,7 @@
 #define SMB_CLIENT_STATE_H
 
 /**
- * What the block holds; private to protocol/client. The block is this struct and six arrays behind it, found by their
+ * What the block holds; private to protocol/client. The block is this struct and the arrays behind it, found by their
  * offsets, so that it may be copied anywhere.
  *
  * An operation is what a thread is in the kernel: it runs until it blocks, and is in at most one list at a time (run
@@ -16,6 +16,7 @@
 #include "protocol/flow/requests.h"
 #include "protocol/flow/window.h"
 #include "protocol/io/reader.h"
+#include "protocol/io/writer.h"
 #include "protocol/wire/message.h"
 
 #define NONE UINT32_MAX
@@ -91,6 +92,10 @@ enum client_purpose {
 	PURPOSE_READ_WINDOW, /* a piece of a readahead window, into the page cache */
 	PURPOSE_READ_PAGE, /* a piece of one page, the reader waits for it */
 	PURPOSE_READ_DIRECT, /* a piece of an uncached read */
+	PURPOSE_WRITE_BACK, /* dirty pages */
+	PURPOSE_WRITE_THROUGH, /* a piece of a page that is not in the cache, the writer waits for it */
+	PURPOSE_WRITE_DIRECT, /* a piece of an uncached write */
+	PURPOSE_FLUSH,
 	PURPOSE_REQUERY, /* the interfaces once more, while mounted */
 	PURPOSE_REOPEN_DURABLE, /* a file of the lost session, by its durable handle */
 	PURPOSE_REOPEN, /* the same, as a new open */
@@ -122,6 +127,7 @@ enum client_work {
 	WORK_NONE, /* an operation of the host */
 	WORK_TREES, /* a new session's TREE_CONNECTs */
 	WORK_REOPEN, /* one file's handle */
+	WORK_FLUSH, /* the flusher: background passes, in a slot of its own behind the worker's */
 };
 
 /** A readahead window that is being issued. */
@@ -133,11 +139,11 @@ struct op_window {
 	uint32_t wait_for; /* read_mode SYNC: the READ whose end is due before the next */
 };
 
-/** One page read alone, or one uncached read(2). */
+/** One page read alone, or one uncached read(2) or write(2). */
 struct op_transfer {
 	uint64_t position; /* next byte to ask for */
 	uint64_t end;
-	uint32_t head; /* requests in order of offset; READ_PAGE: the one slot */
+	uint32_t head; /* requests in order of offset; READ_PAGE: the one slot; WRITE: those to be sent again */
 	uint32_t tail;
 	struct smb_slice data; /* what came so far, as one piece */
 	bool at_end; /* the server said end of file, or the answer was short */
@@ -171,6 +177,11 @@ struct client_op {
 	struct smb2_file_id handle; /* of ROOT_OPEN and STAT_OPEN */
 	uint32_t file;
 	bool random_hint;
+	/* OPEN */
+	uint8_t access; /* enum smb_open_access */
+	bool create;
+	bool truncate;
+	bool absent; /* the look at the file found none */
 	/* COMMAND */
 	uint32_t lane; /* of smb_ops_next() */
 	uint32_t members; /* of its chain */
@@ -181,6 +192,15 @@ struct client_op {
 	struct op_transfer transfer;
 	uint64_t offset;
 	uint64_t length;
+	/* WRITE */
+	struct smb_writer writer;
+	bool uncached; /* past the page cache */
+	/* WRITE, FSYNC, CLOSE, and a READ of what is dirty */
+	struct smb_writeback pass;
+	bool passing; /* `pass` has begun and is not done */
+	bool passed; /* scripts: it has begun once */
+	uint32_t lost_data; /* CLOSE: NT status for what could not be written; STATUS_SUCCESS */
+	bool without_flush; /* FSYNC as close(2) does it */
 	/* DONE */
 	enum smb_op_verdict verdict;
 	uint64_t bytes;
@@ -188,6 +208,9 @@ struct client_op {
 };
 
 enum file_state { FILE_FREE, FILE_OPENING, FILE_OPEN, FILE_CLOSING };
+
+/** A break that ends write caching is acknowledged when what is dirty is with the server (cifs 6.1, cifs_oplock_break). */
+enum client_flush { FLUSH_NOTHING, FLUSH_WANTED, FLUSH_DONE };
 
 struct client_file {
 	enum file_state state;
@@ -207,6 +230,13 @@ struct client_file {
 	char name[SMB_NAME_MAX];
 	struct smb_page_cache cache;
 	struct smb_readahead ra;
+	uint8_t access; /* enum smb_open_access */
+	bool direct; /* O_DIRECT */
+	enum client_flush flush;
+	uint32_t writes; /* uncached WRITEs under way; those from the page cache are counted in `dirty` */
+	uint64_t dirty_since_ns; /* NEVER: nothing is dirty or under way */
+	bool has_expired; /* what is dirty has been for 30 s */
+	struct smb_dirty dirty;
 };
 
 /** An output that waits to be drained; what a PDU says is encoded only then. */
@@ -265,6 +295,8 @@ struct client_layout {
 	size_t ops;
 	size_t files;
 	size_t runs;
+	size_t dirty_runs;
+	size_t writes;
 	size_t outputs;
 	size_t commands;
 	size_t size;
@@ -306,6 +338,8 @@ struct smb_client {
 	uint32_t leases; /* keys handed out */
 	uint32_t waiting_for_credits;
 	uint64_t read_bytes_in_flight;
+	uint64_t write_bytes_in_flight;
+	struct smb_dirty_limits dirty_limits;
 	uint64_t now_ns;
 	uint64_t wake_ns; /* asked of the host; NEVER = none */
 	bool timers_changed;
@@ -335,15 +369,20 @@ static inline struct client_op *client_op_at(const struct smb_client *client, ui
 	return (struct client_op *)((uintptr_t)client + client->at.ops) + i;
 }
 
-/** Slots of operations: the host's, and the reconnect worker's behind them. */
+/** Slots of operations: the host's, the reconnect worker's and the flusher's behind them. */
 static inline uint32_t client_op_slots(const struct smb_client *client)
 {
-	return client->limits.ops + 1;
+	return client->limits.ops + 2;
 }
 
 static inline struct client_op *client_worker(const struct smb_client *client)
 {
 	return client_op_at(client, client->limits.ops);
+}
+
+static inline struct client_op *client_flusher(const struct smb_client *client)
+{
+	return client_op_at(client, client->limits.ops + 1);
 }
 
 static inline uint32_t client_op_index(const struct smb_client *client, const struct client_op *op)
@@ -359,6 +398,17 @@ static inline struct client_file *client_file_at(const struct smb_client *client
 static inline struct smb_page_run *client_runs_of(const struct smb_client *client, uint32_t file)
 {
 	return (struct smb_page_run *)((uintptr_t)client + client->at.runs) + (size_t)file * client->limits.page_runs;
+}
+
+static inline struct smb_dirty_run *client_dirty_runs_of(const struct smb_client *client, uint32_t file)
+{
+	return (struct smb_dirty_run *)((uintptr_t)client + client->at.dirty_runs) +
+	       (size_t)file * client->limits.dirty_runs;
+}
+
+static inline struct smb_dirty_write *client_writes_of(const struct smb_client *client, uint32_t file)
+{
+	return (struct smb_dirty_write *)((uintptr_t)client + client->at.writes) + (size_t)file * client->limits.writes;
 }
 
 /** The state of shell commands; NULL when the block has none, nothing is mounted, or over SMB1 (protocol/ops speaks SMB2). */
@@ -511,6 +561,10 @@ void client_read_run(struct smb_client *client, struct client_op *op);
 /** A READ's final answer; `message` NULL: it was lost with its channel. */
 void client_read_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message);
 /* transfer.c: pages read alone and uncached reads */
+/** The operation waits for a request to end (run.c). */
+void client_wait_room(struct smb_client *client, struct client_op *op);
+/** It waits for this one. */
+void client_wait_request(struct smb_client *client, struct client_op *op, uint32_t slot);
 void client_page_begin(struct smb_client *client, struct client_op *op, uint64_t page);
 void client_page_run(struct smb_client *client, struct client_op *op);
 void client_direct_run(struct smb_client *client, struct client_op *op);

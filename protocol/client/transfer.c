@@ -20,12 +20,6 @@ void client_page_begin(struct smb_client *client, struct client_op *op, uint64_t
 	op->channel = NONE;
 }
 
-static void wait_for_room(struct smb_client *client, struct client_op *op)
-{
-	op->wait = OP_ROOM;
-	client_list_append(client, &client->for_room, client_op_index(client, op));
-}
-
 static void transfer_end(struct smb_client *client, struct client_op *op, enum smb_op_verdict verdict, uint32_t status)
 {
 	client_transfer_abandon(client, op);
@@ -79,7 +73,7 @@ static bool page_take(struct smb_client *client, struct client_op *op)
 	uint32_t next = client->requests.free_head;
 
 	if (!client_has_request_room(client)) {
-		wait_for_room(client, op);
+		client_wait_room(client, op);
 		return false;
 	}
 	switch (smb_page_cache_reading(&file->cache, client_runs_of(client, op->file),
@@ -87,7 +81,7 @@ static bool page_take(struct smb_client *client, struct client_op *op)
 	case SMB_PAGE_CACHE_OK:
 		break;
 	case SMB_PAGE_CACHE_FULL:
-		wait_for_room(client, op);
+		client_wait_room(client, op);
 		return false;
 	case SMB_PAGE_CACHE_BUSY:
 		op->transfer = (struct op_transfer){ .head = NONE, .tail = NONE };
@@ -141,6 +135,11 @@ void client_page_run(struct smb_client *client, struct client_op *op)
 	/* No slot is held while waiting for the session: those who bring it back need some. */
 	if (transfer->head == NONE && (!client_need_channel(client, op) || !page_take(client, op)))
 		return;
+	if (op->status != STATUS_SUCCESS && op->kind == SMB_OP_WRITE) {
+		op->status = STATUS_SUCCESS; /* it goes without that page (cifs_write_begin) */
+		page_release(client, op);
+		return;
+	}
 	if (op->status != STATUS_SUCCESS) {
 		transfer_end(client, op, SMB_OP_FAILED, op->status);
 		return;
@@ -301,7 +300,7 @@ void client_direct_run(struct smb_client *client, struct client_op *op)
 	if (more && client_has_request_room(client)) {
 		direct_send(client, op);
 	} else if (more && !op->outstanding && transfer->head == NONE) {
-		wait_for_room(client, op);
+		client_wait_room(client, op);
 	} else if (op->outstanding) {
 		op->wait = OP_REPLY;
 	} else if (transfer->head != NONE) {

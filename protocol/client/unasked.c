@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What no operation asked for: oplock and lease breaks, echoes, silence. */
-#include "protocol/client/state.h"
+#include "protocol/client/write.h"
 #include "protocol/wire/contexts.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ bool client_breaks_send(struct smb_client *client)
 		uint32_t channel;
 		uint32_t slot;
 
-		if (!file->break_pending)
+		if (!file->break_pending || client_flush_before_break(client, i))
 			continue;
 		if (!client_has_output_room(client))
 			return false;
@@ -137,6 +137,7 @@ void client_timers_run(struct smb_client *client)
 	if (client->requery_ns != NEVER)
 		client_requery_timer(client);
 	client_commands_timer(client);
+	client_flusher_timer(client);
 	client_reconnect_timers(client);
 }
 
@@ -148,6 +149,8 @@ uint64_t client_next_timer(const struct smb_client *client)
 		next = client->requery_ns;
 	if (client->command_wake_ns < next)
 		next = client->command_wake_ns;
+	if (client_flusher_due(client) < next)
+		next = client_flusher_due(client);
 	for (uint32_t i = 0; i < client->limits.channels; i++) {
 		if (client_channel_at(client, i)->next_echo_ns < next)
 			next = client_channel_at(client, i)->next_echo_ns;

@@ -84,9 +84,43 @@ static bool channels_are_valid(const struct smb_client *client)
 	return true;
 }
 
+static bool is_write(const struct smb_request *request)
+{
+	return request->purpose == PURPOSE_WRITE_BACK || request->purpose == PURPOSE_WRITE_THROUGH ||
+	       request->purpose == PURPOSE_WRITE_DIRECT;
+}
+
+/** Every WRITE under way is a request, and every such request is noted at its file. */
+static bool writes_are_valid(const struct smb_client *client, uint32_t i, uint64_t *bytes)
+{
+	const struct client_file *file = client_file_at(client, i);
+	const struct smb_dirty_write *writes = client_writes_of(client, i);
+	uint32_t back = 0;
+	uint32_t others = 0;
+
+	for (uint32_t n = 0; n < client->requests.size; n++) {
+		const struct smb_request *request = client_request_at(client, n);
+
+		if (request->state != SMB_REQUEST_SENT || request->file != i || !is_write(request))
+			continue;
+		*bytes += request->length;
+		others += request->purpose != PURPOSE_WRITE_BACK;
+		if (request->purpose != PURPOSE_WRITE_BACK)
+			continue;
+		back++;
+		if (request->write >= file->dirty.write_max || writes[request->write].length != request->length ||
+		    writes[request->write].offset != request->offset)
+			return false;
+	}
+	if (back != file->dirty.write_count || others != file->writes)
+		return false;
+	return !client->limits.dirty_runs || smb_dirty_is_valid(&file->dirty, client_dirty_runs_of(client, i), writes);
+}
+
 static bool files_are_valid(const struct smb_client *client)
 {
 	uint64_t bytes = 0;
+	uint64_t written = 0;
 	uint32_t breaks = 0;
 
 	for (uint32_t i = 0; i < client->limits.files; i++) {
@@ -96,7 +130,8 @@ static bool files_are_valid(const struct smb_client *client)
 		for (uint32_t n = 0; n < client->requests.size; n++) {
 			const struct smb_request *request = client_request_at(client, n);
 
-			if (request->state != SMB_REQUEST_SENT || request->file != i || !request->length)
+			if (request->state != SMB_REQUEST_SENT || request->file != i || !request->length ||
+			    is_write(request))
 				continue;
 			reads++;
 			bytes += request->length;
@@ -104,11 +139,13 @@ static bool files_are_valid(const struct smb_client *client)
 		breaks += file->break_pending;
 		if (file->state == FILE_FREE || file->state == FILE_OPENING)
 			continue;
-		if (reads != file->reads || !smb_readahead_is_valid(&file->ra) ||
+		if (reads != file->reads || !writes_are_valid(client, i, &written) ||
+		    !smb_readahead_is_valid(&file->ra) ||
 		    !smb_page_cache_is_valid(&file->cache, client_runs_of(client, i)))
 			return false;
 	}
-	return bytes == client->read_bytes_in_flight && breaks == client->breaks_pending;
+	return bytes == client->read_bytes_in_flight && written == client->write_bytes_in_flight &&
+	       breaks == client->breaks_pending;
 }
 
 bool smb_client_is_valid(const struct smb_client *client)

@@ -40,6 +40,7 @@ struct smb_request {
 	uint32_t waiters_tail;
 	uint64_t offset;
 	uint32_t length;
+	uint32_t write; /* WRITE from the page cache: its number among its file's */
 	uint32_t status; /* the final answer's, for owners that look later */
 	uint64_t data_source; /* its data */
 	uint64_t data_offset;

@@ -275,6 +275,17 @@ void smb_dirty_truncate(struct smb_dirty *dirty, struct smb_dirty_run *runs, uin
 	cut_out(dirty, runs, end, UINT64_MAX);
 }
 
+void smb_dirty_fail(struct smb_dirty *dirty, struct smb_dirty_run *runs)
+{
+	for (uint32_t at = dirty->run_count; at--;) {
+		if (runs[at].write != SMB_WRITE_NONE)
+			continue;
+		erase(dirty, runs, at);
+		dirty->error = SMB_DIRTY_IO_ERROR;
+	}
+	dirty->room_wanted = false;
+}
+
 enum smb_dirty_error smb_dirty_take_error(struct smb_dirty *dirty)
 {
 	enum smb_dirty_error error = dirty->error;

@@ -97,6 +97,8 @@ bool smb_dirty_touches(const struct smb_dirty *dirty, const struct smb_dirty_run
 /** The file became shorter: what lies behind `end` is dropped (truncate_inode_pages). No WRITE may be under way
  *  there. */
 void smb_dirty_truncate(struct smb_dirty *dirty, struct smb_dirty_run *runs, uint64_t end);
+/** What is unsent is given up: nothing can be sent any more. */
+void smb_dirty_fail(struct smb_dirty *dirty, struct smb_dirty_run *runs);
 /** What fsync and close report; asking clears it. */
 enum smb_dirty_error smb_dirty_take_error(struct smb_dirty *dirty);
 /** Tell the page cache which pages it must not forget: all between the first and the last byte not confirmed. */

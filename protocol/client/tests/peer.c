@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DISPOSITION_OPEN 1
+#define DISPOSITION_OVERWRITE 4
+#define DISPOSITION_OVERWRITE_IF 5
 #define SESSION_ID 0x1234u
 #define FILE_ID 0x77
 #define ROOT_ID 0x11
@@ -206,6 +209,17 @@ static void create_reply(struct peer *peer, const struct smb2_message *request, 
 
 	bool durable = smb2_create_context_find(request->body.create_req.contexts,
 						request->body.create_req.context_count, "DHnC");
+	uint32_t disposition = request->body.create_req.create_disposition;
+	bool makes = disposition != DISPOSITION_OPEN && disposition != DISPOSITION_OVERWRITE;
+
+	if (!root && peer->absent && !makes) {
+		reply->header.status = STATUS_OBJECT_NAME_NOT_FOUND;
+		error_body(reply);
+		return;
+	}
+	if (!root && (disposition == DISPOSITION_OVERWRITE || disposition == DISPOSITION_OVERWRITE_IF || peer->absent))
+		peer->file_bytes = 0;
+	peer->absent &= root;
 
 	if (!root && (peer->open_status || (durable && !peer->keeps_handles))) {
 		reply->header.status = durable ? STATUS_OBJECT_NAME_NOT_FOUND : peer->open_status;
@@ -213,7 +227,11 @@ static void create_reply(struct peer *peer, const struct smb2_message *request, 
 		return;
 	}
 	reply->kind = SMB2_BODY_CREATE_RSP;
-	reply->body.create_rsp.oplock_level = request->body.create_req.oplock_level;
+	reply->body.create_rsp.oplock_level = peer->oplock ? peer->oplock : request->body.create_req.oplock_level;
+	const struct smb2_context *lease = smb2_create_context_find(request->body.create_req.contexts,
+								    request->body.create_req.context_count, "RqLs");
+	if (lease && !peer->oplock) /* granted as asked */
+		reply->body.create_rsp.contexts[reply->body.create_rsp.context_count++] = *lease;
 	reply->body.create_rsp.create_action = 1;
 	reply->body.create_rsp.end_of_file = root ? 0 : peer->file_bytes;
 	if (!root && request->body.create_req.desired_access != ACCESS_LOOK && !durable)
@@ -246,6 +264,37 @@ static void read_reply(struct peer *peer, const struct peer_entry *entry, struct
 	reply->kind = SMB2_BODY_READ_RSP;
 	reply->body.read_rsp.data_length = length;
 	reply->body.read_rsp.payload = (struct smb_slice){ PEER_SOURCE, entry->offset, length };
+	if (!peer->content)
+		return;
+	for (uint32_t i = 1; i < length; i++) {
+		if (peer->content[entry->offset + i] != peer->content[entry->offset])
+			length = i; /* short, up to the border of two sources */
+	}
+	reply->body.read_rsp.data_length = reply->body.read_rsp.payload.length = length;
+	reply->body.read_rsp.payload.source = peer->content[entry->offset];
+}
+
+static void write_reply(struct peer *peer, const struct peer_entry *entry, struct smb2_message *reply)
+{
+	uint32_t length = entry->length;
+
+	if (peer->write_failures) {
+		peer->write_failures--;
+		reply->header.status = peer->write_status;
+		error_body(reply);
+		return;
+	}
+	if (peer->short_write_bytes && length > peer->short_write_bytes)
+		length = peer->short_write_bytes;
+	if (entry->offset + length > peer->file_bytes)
+		peer->file_bytes = entry->offset + length;
+	reply->kind = SMB2_BODY_WRITE_RSP;
+	reply->body.write_rsp.count = length;
+	if (!peer->content)
+		return;
+	cr_assert_leq(entry->offset + length, peer->content_bytes);
+	cr_assert(entry->data.offset == entry->offset || !entry->data.source);
+	memset(peer->content + entry->offset, (int)entry->data.source, length);
 }
 
 static void body_of(struct peer *peer, const struct smb2_message *request, const struct peer_entry *entry,
@@ -326,7 +375,10 @@ void peer_answer_read(struct peer *peer, uint32_t held)
 	if (entry->connection != peer->channels[entry->channel].connection)
 		return; /* it went down with its connection */
 
-	read_reply(peer, entry, &reply);
+	if (entry->command == SMB2_WRITE)
+		write_reply(peer, entry, &reply);
+	else
+		read_reply(peer, entry, &reply);
 	if (peer->read_interim) {
 		reply.header.flags |= SMB2_FLAGS_ASYNC_COMMAND;
 		reply.header.async_id = entry->message_id + 1;
@@ -362,6 +414,10 @@ static void judge_session(struct peer *peer, const struct peer_channel *channel,
 	cr_assert_eq(message->header.session_id, peer->session_id, "command %u with an old SessionId", entry->command);
 	if (entry->command == SMB2_READ)
 		id = message->body.read_req.file_id;
+	else if (entry->command == SMB2_WRITE)
+		id = message->body.write_req.file_id;
+	else if (entry->command == SMB2_FLUSH)
+		id = message->body.flush_req.file_id;
 	else if (entry->command == SMB2_CLOSE)
 		id = message->body.close_req.file_id;
 	if (id.persistent && id.persistent != ROOT_ID && id.persistent != UINT64_MAX)
@@ -390,12 +446,20 @@ static struct peer_entry *note(struct peer *peer, uint32_t index, const struct s
 		entry->offset = message->body.read_req.offset;
 		entry->length = message->body.read_req.length;
 		cr_assert_eq(entry->charge ? entry->charge : 1, smb2_credit_charge(0, entry->length));
+	} else if (entry->command == SMB2_WRITE) {
+		entry->offset = message->body.write_req.offset;
+		entry->length = message->body.write_req.data_length;
+		entry->data = message->body.write_req.payload;
+		cr_assert_eq(entry->data.length, entry->length);
+		cr_assert_eq(entry->charge ? entry->charge : 1, smb2_credit_charge(entry->length, 0));
 	} else if (entry->command == SMB2_IOCTL) {
 		entry->code = message->body.ioctl_req.ctl_code;
 	} else if (entry->command == SMB2_QUERY_INFO) {
 		entry->code = message->body.query_info_req.file_info_class;
 	} else if (entry->command == SMB2_CREATE) {
 		entry->code = message->body.create_req.desired_access;
+		entry->disposition = message->body.create_req.create_disposition;
+		entry->options = message->body.create_req.create_options;
 		entry->durable = smb2_create_context_find(message->body.create_req.contexts,
 							  message->body.create_req.context_count, "DHnC");
 	}
@@ -430,11 +494,13 @@ static void answer(struct peer *peer, uint32_t channel, const struct smb_pdu *pd
 
 		first = first ? first : entry;
 		first->chain++;
-		if (entry->command == SMB2_READ && peer->read_interim)
+		bool transfer = entry->command == SMB2_READ || entry->command == SMB2_WRITE;
+
+		if (transfer && peer->read_interim)
 			interim_for(peer, entry);
-		if (entry->command == SMB2_READ) {
+		if (transfer) {
 			peer->held[peer->held_count++] = (uint32_t)(entry - peer->log);
-			if (!peer->hold_reads)
+			if (entry->command == SMB2_READ ? !peer->hold_reads : !peer->hold_writes)
 				peer_answer_read(peer, --peer->held_count);
 			return;
 		}
@@ -462,10 +528,27 @@ static void open_channel(struct peer *peer, uint32_t channel)
 	smb_client_channel(peer->client, channel, SMB_CHANNEL_CONNECTED, peer->now_ns);
 }
 
+static bool is_expected(const struct peer *peer, const struct smb_client_output *output)
+{
+	if (output->data.source && output->data.offset != output->offset)
+		return false;
+	if (!peer->expected)
+		return output->data.source == PEER_SOURCE;
+	for (uint32_t i = 0; i < output->data.length; i++) {
+		if (peer->expected[output->offset + i] != output->data.source)
+			return false;
+	}
+	return true;
+}
+
 static void copy(struct peer *peer, const struct smb_client_output *output)
 {
-	if (output->data.source != PEER_SOURCE || output->data.offset != output->offset ||
-	    (!peer->any_copy_order && output->offset != peer->copy_next))
+	if (output->op < 64 && peer->writing[output->op]) {
+		peer->taken_bytes += output->data.length;
+		smb_client_copied(peer->client, output->op, peer->now_ns);
+		return;
+	}
+	if (!is_expected(peer, output) || (!peer->any_copy_order && output->offset != peer->copy_next))
 		peer->wrong_copies++;
 	peer->copied_bytes += output->data.length;
 	peer->copy_next = output->offset + output->data.length;
@@ -580,6 +663,9 @@ uint32_t peer_submit(struct peer *peer, const struct smb_op *op)
 {
 	uint32_t number = smb_client_submit(peer->client, op, peer->now_ns);
 
+	if (number < 64)
+		peer->writing[number] = op->kind == SMB_OP_WRITE;
+
 	after_call(peer);
 	peer_drain(peer);
 	return number;
@@ -617,13 +703,23 @@ uint64_t peer_read_all(struct peer *peer, uint32_t file, uint64_t bytes)
 	return read.offset;
 }
 
-uint32_t peer_reads(const struct peer *peer, uint32_t *list, uint32_t max)
+static uint32_t list_commands(const struct peer *peer, uint16_t command, uint32_t *list, uint32_t max)
 {
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < peer->log_count && count < max; i++) {
-		if (peer->log[i].command == SMB2_READ)
+		if (peer->log[i].command == command)
 			list[count++] = i;
 	}
 	return count;
+}
+
+uint32_t peer_reads(const struct peer *peer, uint32_t *list, uint32_t max)
+{
+	return list_commands(peer, SMB2_READ, list, max);
+}
+
+uint32_t peer_writes(const struct peer *peer, uint32_t *list, uint32_t max)
+{
+	return list_commands(peer, SMB2_WRITE, list, max);
 }

@@ -34,6 +34,9 @@ struct peer_entry {
 	bool durable; /* CREATE: asks for its old handle */
 	bool binding; /* SESSION_SETUP */
 	uint64_t previous_session; /* SESSION_SETUP */
+	struct smb_slice data; /* WRITE */
+	uint32_t disposition; /* CREATE */
+	uint32_t options; /* CREATE */
 };
 
 struct peer_reply {
@@ -73,6 +76,16 @@ struct peer {
 	bool keeps_handles; /* a durable handle survives its session */
 	uint32_t tree_status; /* TREE_CONNECT of the share is answered so */
 	bool hold_reads; /* READ answers are not queued: peer_answer_read does it */
+	bool hold_writes; /* the same for WRITEs */
+	uint32_t write_status; /* other than success: WRITEs fail like that ... */
+	uint32_t write_failures; /* ... so many times */
+	uint32_t short_write_bytes; /* not 0: WRITEs take at most this */
+	bool absent; /* there is no file yet: only a CREATE that may make it succeeds */
+	uint8_t oplock; /* not 0: granted instead of what was asked */
+	uint8_t *content; /* not NULL: the source of each byte of the file at the server, for `content_bytes`; positions
+			   * are file offsets */
+	const uint8_t *expected; /* with it: the same as the application has it, what a READ must bring */
+	uint64_t content_bytes;
 	bool move_block; /* the client's block moves to another address after every call */
 	/* state */
 	struct smb_client *client;
@@ -89,12 +102,14 @@ struct peer {
 	struct peer_reply queue[PEER_QUEUE_MAX];
 	uint32_t queue_head;
 	uint32_t queue_count;
-	uint32_t held[PEER_QUEUE_MAX]; /* log numbers of READs held back */
+	uint32_t held[PEER_QUEUE_MAX]; /* log numbers of READs and WRITEs held back */
 	uint32_t held_count;
 	/* what the application saw */
 	uint32_t done_count;
 	struct smb_client_output done; /* the last DONE */
 	uint64_t copied_bytes;
+	uint64_t taken_bytes; /* copied from the application by WRITEs */
+	bool writing[64]; /* operations by number: a WRITE */
 	uint32_t wrong_copies; /* other bytes than the file has there, or out of order */
 	bool any_copy_order; /* several readers at once: order is not judged */
 	uint64_t copy_next;
@@ -120,7 +135,7 @@ void peer_run(struct peer *peer);
 /** Submit and run; the verdict of the operation's DONE. */
 enum smb_op_verdict peer_do(struct peer *peer, const struct smb_op *op);
 uint32_t peer_submit(struct peer *peer, const struct smb_op *op);
-/** Answer the i-th READ held back, final answer (after the interim with read_interim). */
+/** Answer the i-th READ or WRITE held back, final answer (after the interim with read_interim). */
 void peer_answer_read(struct peer *peer, uint32_t held);
 enum smb_receive_verdict peer_send(struct peer *peer, uint32_t channel, const struct smb2_message *message);
 /** Let the clock run to `when_ns`, waking the client and answering it on the way. */
@@ -130,6 +145,8 @@ void peer_fail_channel(struct peer *peer, uint32_t channel);
 uint32_t peer_mount_and_open(struct peer *peer);
 /** Read the whole file in calls of `bytes`; returns bytes read. */
 uint64_t peer_read_all(struct peer *peer, uint32_t file, uint64_t bytes);
+/** Log numbers of WRITEs, in order, and how many. */
+uint32_t peer_writes(const struct peer *peer, uint32_t *list, uint32_t max);
 /** Log numbers of READs, in order, from `from` on. Returns how many. */
 uint32_t peer_reads(const struct peer *peer, uint32_t *list, uint32_t max);
 
