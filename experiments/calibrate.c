@@ -219,12 +219,13 @@ struct fit {
 static bool point_done(void *context, guint index, const struct sim_result *result, bool lasting, GError **error)
 {
 	struct fit *fit = context;
-	double *MBps = g_new(double, 1);
+	double *predicted = g_new(double, 1);
 
 	(void)lasting;
 	(void)error;
-	*MBps = result->outcome == SIM_OUTCOME_FINISHED ? result->throughput_MBps : 0;
-	g_hash_table_replace(fit->known, g_strdup(fit->running->pdata[index]), MBps);
+	*predicted = result->outcome == SIM_OUTCOME_FINISHED ? report_quantity_of(fit->plan->measured->quantity, result)
+							     : 0;
+	g_hash_table_replace(fit->known, g_strdup(fit->running->pdata[index]), predicted);
 	return true;
 }
 
@@ -288,11 +289,11 @@ static bool evaluate(struct fit *fit, double *misfit, GError **error)
 	*misfit = 0;
 	for (guint i = 0; i < points->len; i++) {
 		const struct lab_point *point = points->pdata[i];
-		const double *MBps = g_hash_table_lookup(fit->known, point->hash);
+		const double *predicted = g_hash_table_lookup(fit->known, point->hash);
 		double off = log(FACTOR_OF_NO_RESULT);
 
-		if (MBps && *MBps > 0)
-			off = log(*MBps / point->measured.MBps);
+		if (predicted && *predicted > 0)
+			off = log(*predicted / point->measured.value);
 		*misfit += off * off / points->len;
 	}
 	fit->calibration->evaluated++;

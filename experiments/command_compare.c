@@ -70,7 +70,7 @@ static bool measured_replace(struct lab_store *store, struct report_table *table
 		struct report_row *row = table->rows->pdata[i];
 		struct lab_measurement found = lab_measured_find(measured, table->columns, row->values);
 
-		lab_experiment_set_measured(row, &found);
+		lab_experiment_set_measured(table, row, &found);
 	}
 	lab_measured_free(measured);
 	return true;

@@ -205,9 +205,14 @@ static bool list_columns(struct listing *listing)
 		{ "pdu_events", "PDUs put on and taken off the wire, whole run" },
 		{ "reconnects", "channels that came back after they had been lost" },
 		{ "stall_max_seconds", "the longest time the reader waited in one piece" },
+		{ "commands", "commands and files read that were measured" },
+		{ "command_failures", "of them, those that ended with an error" },
+		{ "command_ms", "milliseconds per command" },
 		{ "outcome", "finished, stuck, time limit, failed, impossible" },
 		{ "failure", "why, when not finished" },
-		{ "measured_MBps", "the measurement that belongs to the row" },
+		{ "measured_MBps", "the measurement that belongs to the row, if it is a throughput" },
+		{ "measured_pairs", "if it counts request/response pairs" },
+		{ "measured_command_ms", "if it is the time of a command" },
 		{ "error_percent", "(predicted - measured) / measured * 100" },
 	};
 	guint count;

@@ -131,8 +131,11 @@ static void row_print(JsonBuilder *builder, const struct report_table *table, co
 	lab_json_whole(builder, "pdu_events", (gint64)result->pdu_events);
 	lab_json_whole(builder, "reconnects", result->reconnects);
 	lab_json_number(builder, "stall_max_seconds", (double)result->stall_max_ns / 1e9);
+	lab_json_whole(builder, "commands", (gint64)result->commands);
+	lab_json_whole(builder, "command_failures", (gint64)result->command_failures);
+	lab_json_number(builder, "command_ms", report_command_ms(result));
 	if (row->has_measured) {
-		lab_json_number(builder, "measured_MBps", row->measured_MBps);
+		lab_json_number(builder, report_quantity_info(table->quantity)->column, row->measured);
 		lab_json_number(builder, "error_percent", row->error_percent);
 		lab_json_bool(builder, "fitted", row->fitted);
 		lab_json_string(builder, "measured_label", row->measured_label);

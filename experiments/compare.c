@@ -63,10 +63,10 @@ static void row_print(const struct report_table *table, const struct report_row 
 		if (column_varies(table, c))
 			fprintf(stream, "%-*s  ", column_width(table, c), row->values[c]);
 	if (row->result->outcome == SIM_OUTCOME_FINISHED)
-		fprintf(stream, "%10.2f", row->result->throughput_MBps);
+		fprintf(stream, "%10.2f", report_quantity_of(table->quantity, row->result));
 	else
 		fprintf(stream, "%10s", sim_outcome_name(row->result->outcome));
-	fprintf(stream, "  %10.2f  %+8.1f  %s\n", row->measured_MBps, row->error_percent,
+	fprintf(stream, "  %10.2f  %+8.1f  %s\n", row->measured, row->error_percent,
 		row->fitted ? "fitted" : "held out");
 }
 
@@ -83,7 +83,8 @@ void lab_errors_print(const struct report_table *table, FILE *stream)
 	for (guint c = 0; c < table->sweep_columns; c++)
 		if (column_varies(table, c))
 			fprintf(stream, "%-*s  ", column_width(table, c), (char *)table->columns->pdata[c]);
-	fprintf(stream, "%10s  %10s  %8s\n", "predicted", "measured", "error %");
+	fprintf(stream, "%10s  %10s  %8s  in %s\n", "predicted", "measured", "error %",
+		report_quantity_info(table->quantity)->unit);
 	for (guint i = 0; i < table->rows->len; i++) {
 		const struct report_row *row = table->rows->pdata[i];
 

@@ -316,6 +316,11 @@ char *lab_config_title(const struct lab_config *config)
 	return g_strdup(base);
 }
 
+const char *lab_config_about(const struct lab_config *config)
+{
+	return value_of(config, "experiment", "about");
+}
+
 GPtrArray *lab_config_section(const struct lab_config *config, const char *section)
 {
 	GPtrArray *found = g_ptr_array_new();

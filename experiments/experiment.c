@@ -88,26 +88,28 @@ bool lab_experiment_compute(struct lab_store *store, const struct lab_plan *plan
 	return computed;
 }
 
-void lab_experiment_set_measured(struct report_row *row, const struct lab_measurement *measured)
+void lab_experiment_set_measured(const struct report_table *table, struct report_row *row,
+				 const struct lab_measurement *measured)
 {
-	double predicted = row->result->outcome == SIM_OUTCOME_FINISHED ? row->result->throughput_MBps : 0;
+	bool finished = row->result->outcome == SIM_OUTCOME_FINISHED;
+	double predicted = finished ? report_quantity_of(table->quantity, row->result) : 0;
 
 	g_free(row->measured_label);
 	row->measured_label = g_strdup(measured->label);
 	row->has_measured = measured->rows > 0;
-	row->measured_MBps = measured->MBps;
+	row->measured = measured->value;
 	row->fitted = measured->rows > 0 && measured->fitted;
-	row->error_percent = row->has_measured ? (predicted - measured->MBps) / measured->MBps * 100 : 0;
+	row->error_percent = row->has_measured ? (predicted - measured->value) / measured->value * 100 : 0;
 }
 
-static struct report_row *row_take(struct lab_stored_row *stored)
+static struct report_row *row_take(const struct report_table *table, struct lab_stored_row *stored)
 {
 	struct report_row *row = report_row_new();
 
 	row->hash = g_steal_pointer(&stored->hash);
 	row->values = g_steal_pointer(&stored->values);
 	row->result = g_steal_pointer(&stored->result);
-	lab_experiment_set_measured(row, &stored->measured);
+	lab_experiment_set_measured(table, row, &stored->measured);
 	return row;
 }
 
@@ -138,9 +140,11 @@ static void facts_take(struct report_table *table, struct lab_store *store)
 	g_autofree char *sweep_columns = lab_store_get_fact(store, "sweep_columns");
 	g_autofree char *columns = lab_store_get_fact(store, "columns");
 	g_autofree char *source = lab_store_get_fact(store, "measured_source");
+	g_autofree char *about = lab_store_get_fact(store, "about");
 	g_auto(GStrv) names = lab_strings_from_json(columns);
 
 	table->title = lab_store_get_fact(store, "title");
+	table->about = about && *about ? g_steal_pointer(&about) : NULL;
 	table->program_version = lab_store_get_fact(store, "version");
 	table->git_revision = lab_store_get_fact(store, "git_revision");
 	table->config_hash = lab_store_get_fact(store, "config_hash");
@@ -152,6 +156,22 @@ static void facts_take(struct report_table *table, struct lab_store *store)
 		g_ptr_array_add(table->columns, g_strdup(names[i]));
 }
 
+/* What is told of a row is the measured quantity, else throughput; where no data moves, the time of a command. */
+static void quantity_take(struct report_table *table, struct lab_store *store, const GPtrArray *stored)
+{
+	g_autofree char *name = lab_store_get_fact(store, "quantity");
+
+	if (name && report_quantity_find(name, &table->quantity))
+		return;
+	table->quantity = REPORT_COMMAND_TIME;
+	for (guint i = 0; i < stored->len; i++) {
+		const struct sim_result *result = ((struct lab_stored_row *)stored->pdata[i])->result;
+
+		if (result && (result->bytes || !result->commands))
+			table->quantity = REPORT_THROUGHPUT;
+	}
+}
+
 struct report_table *lab_experiment_table(struct lab_store *store, guint *missing, GError **error)
 {
 	g_autoptr(GPtrArray) rows = lab_store_rows(store, error);
@@ -161,12 +181,13 @@ struct report_table *lab_experiment_table(struct lab_store *store, guint *missin
 		return NULL;
 	table = report_table_new();
 	facts_take(table, store);
+	quantity_take(table, store, rows);
 	*missing = 0;
 	for (guint i = 0; i < rows->len; i++) {
 		struct lab_stored_row *stored = rows->pdata[i];
 
 		if (stored->result)
-			g_ptr_array_add(table->rows, row_take(stored));
+			g_ptr_array_add(table->rows, row_take(table, stored));
 		else
 			(*missing)++;
 	}

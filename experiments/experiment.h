@@ -24,7 +24,8 @@ struct report_table *lab_experiment_table(struct lab_store *store, guint *missin
 
 /** Give a row its measurement (rows = 0: none) and its error. A point that came to no end predicts nothing, which is
  *  as wrong as can be: -100 %. */
-void lab_experiment_set_measured(struct report_row *row, const struct lab_measurement *measured);
+void lab_experiment_set_measured(const struct report_table *table, struct report_row *row,
+				 const struct lab_measurement *measured);
 
 /** Exit code of a finished run: 1 when a rule was violated, 4 when a point came to no end, else 0. */
 int lab_experiment_verdict(const struct report_table *table);

@@ -11,7 +11,7 @@
 /* What [measured] says, before the file's header is known. */
 struct spec {
 	const struct lab_config *config;
-	const struct lab_entry *file, *value, *label, *points;
+	const struct lab_entry *file, *value, *label, *points, *quantity;
 	GPtrArray *matches, *regexes, *maps, *wheres, *fits, *ats; /* struct lab_entry */
 };
 
@@ -78,10 +78,12 @@ static bool spec_take(struct spec *spec, const struct lab_entry *entry, GError *
 		const struct lab_entry **single;
 		GPtrArray *list; /* the name is a prefix */
 	} places[] = {
-		{ "file", &spec->file, NULL },	   { "value", &spec->value, NULL },   { "label", &spec->label, NULL },
-		{ "points", &spec->points, NULL }, { "match.", NULL, spec->matches }, { "regex.", NULL, spec->regexes },
-		{ "map.", NULL, spec->maps },	   { "where.", NULL, spec->wheres },  { "fit.", NULL, spec->fits },
-		{ "at.", NULL, spec->ats },
+		{ "file", &spec->file, NULL },	       { "value", &spec->value, NULL },
+		{ "label", &spec->label, NULL },       { "points", &spec->points, NULL },
+		{ "match.", NULL, spec->matches },     { "regex.", NULL, spec->regexes },
+		{ "map.", NULL, spec->maps },	       { "where.", NULL, spec->wheres },
+		{ "fit.", NULL, spec->fits },	       { "at.", NULL, spec->ats },
+		{ "quantity", &spec->quantity, NULL },
 	};
 	const char *names[G_N_ELEMENTS(places)];
 	g_autofree char *why = NULL;
@@ -252,19 +254,20 @@ static bool row_add(struct lab_measured *measured, const struct spec *spec, char
 	int label = spec->label ? column_find(measured, spec->label->value) : -1;
 	char *end;
 
-	if (!*cells[value] || !conditions_hold(measured, spec->wheres, cells))
+	if ((!*cells[value] && !measured->rows_are_points) || !conditions_hold(measured, spec->wheres, cells))
 		return true;
 	row = g_new0(struct lab_measured_row, 1);
 	row->cells = g_strdupv(cells);
 	row->line = line;
 	row->fitted = spec->fits->len > 0 && conditions_hold(measured, spec->fits, cells);
 	row->label = label >= 0 ? g_strdup(cells[label]) : g_strdup_printf("line %u", line);
-	row->MBps = g_ascii_strtod(cells[value], &end);
+	row->has_value = *cells[value] != '\0';
+	row->value = g_ascii_strtod(cells[value], &end);
 	g_ptr_array_add(measured->rows, row);
 	measured->has_fit |= row->fitted;
-	if (*end == '\0' && row->MBps > 0 && isfinite(row->MBps))
+	if (!row->has_value || (*end == '\0' && row->value > 0 && isfinite(row->value)))
 		return true;
-	g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "%s:%u: '%s' is not a measured throughput", measured->path, line,
+	g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "%s:%u: '%s' is not a measured value", measured->path, line,
 		    cells[value]);
 	return false;
 }
@@ -273,6 +276,8 @@ static bool check_spec(struct lab_measured *measured, const struct spec *spec, G
 {
 	if (spec->points && strcmp(spec->points->value, "rows") != 0 && strcmp(spec->points->value, "sweep") != 0)
 		return blame(spec->config, spec->points, error, "must be 'rows' or 'sweep'");
+	if (spec->quantity && !report_quantity_find(spec->quantity->value, &measured->quantity))
+		return blame(spec->config, spec->quantity, error, "must be 'throughput', 'pairs' or 'command_ms'");
 	measured->rows_are_points = spec->points && !strcmp(spec->points->value, "rows");
 	if (spec->matches->len == 0)
 		return blame(spec->config, spec->file, error,
@@ -414,7 +419,7 @@ struct lab_measurement lab_measured_find(const struct lab_measured *measured, co
 			continue;
 		found.label = found.rows ? found.label : row->label;
 		found.fitted = found.fitted && row->fitted;
-		found.MBps = (found.MBps * found.rows + row->MBps) / (found.rows + 1);
+		found.value = (found.value * found.rows + row->value) / (found.rows + 1);
 		found.rows++;
 	}
 	return found;

@@ -8,7 +8,8 @@
  *	[measured]
  *	file=measured/throughput-6.1.tsv
  *	points=rows                            each row is a point of its own; otherwise rows are matched to points
- *	value=MBps                             column of the measured throughput, MB/s
+ *	value=MBps                             column of what was measured
+ *	quantity=pairs                         what that is: throughput (MB/s, without this line), pairs, command_ms
  *	match.network.rtt=rtt_ms:ms            column, and the unit its numbers are in
  *	match.client.mount=mount_opts
  *	regex.network.tcp.send_buffer=wmem=[0-9]+ [0-9]+ ([0-9]+)     part of the cell that counts: the first group
@@ -22,6 +23,7 @@
  */
 
 #include "experiments/config.h"
+#include "reports/quantity.h"
 
 struct lab_match {
 	guint key;
@@ -40,7 +42,8 @@ struct lab_condition {
 struct lab_measured_row {
 	char **cells;
 	guint line;
-	double MBps;
+	bool has_value; /* false with points=rows and an empty cell: a point, with nothing to compare */
+	double value; /* in the unit of the table's quantity */
 	bool fitted;
 	char *label;
 };
@@ -52,6 +55,7 @@ struct lab_measured {
 	GPtrArray *rows; /* struct lab_measured_row, those that `where` lets through */
 	GPtrArray *matches; /* struct lab_match */
 	GPtrArray *conditions; /* struct lab_condition */
+	enum report_quantity quantity;
 	bool rows_are_points;
 	bool has_fit; /* some row is named as fitted */
 };
@@ -63,11 +67,11 @@ void lab_measured_free(struct lab_measured *measured);
 /** What the row says about one key, as a text that could be given in a config; NULL = nothing (an empty cell). */
 char *lab_measured_text(const struct lab_measured_row *row, const struct lab_match *match);
 
-/** The measured throughput that belongs to a point, given as the texts in force of its columns ("section.key"): the
+/** The measurement that belongs to a point, given as the texts in force of its columns ("section.key"): the
  *  mean over the rows whose matched keys all agree. */
 struct lab_measurement {
 	guint rows; /* 0 = none */
-	double MBps;
+	double value;
 	bool fitted; /* all of them */
 	const char *label; /* of the first; owned by the table */
 };

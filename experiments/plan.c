@@ -137,7 +137,7 @@ static bool point_add(struct making *making, const struct lab_values *values, GE
 	}
 	g_hash_table_add(making->seen, g_strdup(point->hash));
 	if (row)
-		point->measured = (struct lab_measurement){ 1, row->MBps, row->fitted, row->label };
+		point->measured = (struct lab_measurement){ row->has_value, row->value, row->fitted, row->label };
 	else if (making->plan->measured)
 		point->measured = lab_measured_find(making->plan->measured, making->plan->columns, point->columns);
 	g_ptr_array_add(making->plan->points, point);

@@ -22,6 +22,8 @@ static const struct field result_fields[] = {
 	FIELD(sim_result, DOUBLE, mount_seconds),
 	FIELD(sim_result, U64, bytes),
 	FIELD(sim_result, DOUBLE, throughput_MBps),
+	FIELD(sim_result, U64, commands),
+	FIELD(sim_result, U64, command_failures),
 	FIELD(sim_result, U64, pairs),
 	FIELD(sim_result, U64, pdus),
 	FIELD(sim_result, U64, pdu_events),
@@ -152,8 +154,10 @@ char *lab_result_to_json(const struct sim_result *result)
 	json_builder_end_array(builder);
 	json_builder_set_member_name(builder, "jobs");
 	json_builder_begin_array(builder);
-	for (uint32_t i = 0; i < result->job_count; i++)
+	for (uint32_t i = 0; i < result->job_count; i++) {
 		row_write(builder, job_fields, G_N_ELEMENTS(job_fields), &result->jobs[i]);
+		json_builder_add_string_value(builder, result->jobs[i].what);
+	}
 	json_builder_end_array(builder);
 	violations_write(builder, result);
 	json_builder_set_member_name(builder, "samples");
@@ -180,6 +184,15 @@ static JsonArray *array_in(JsonArray *array, guint index)
 	return JSON_NODE_HOLDS_ARRAY(node) ? json_node_get_array(node) : NULL;
 }
 
+static bool text_read(JsonArray *array, guint index, char *text, gsize size)
+{
+	JsonNode *node = json_array_get_element(array, index);
+	const char *read = JSON_NODE_HOLDS_VALUE(node) ? json_node_get_string(node) : NULL;
+
+	g_strlcpy(text, read ? read : "", size);
+	return read != NULL;
+}
+
 static bool arrays_read(JsonObject *object, struct sim_result *result)
 {
 	JsonArray *channels = array_of(object, "reads_per_channel");
@@ -187,7 +200,7 @@ static bool arrays_read(JsonObject *object, struct sim_result *result)
 	JsonArray *samples = array_of(object, "samples");
 	JsonArray *jobs = array_of(object, "jobs");
 
-	if (!jobs || json_array_get_length(jobs) > SIM_JOBS_MAX || !channels ||
+	if (!jobs || json_array_get_length(jobs) / 2 > SIM_JOBS_MAX || !channels ||
 	    json_array_get_length(channels) != SMB_MOUNT_CHANNELS_MAX || !violations || !samples ||
 	    json_array_get_length(violations) / 2 > SIM_VIOLATIONS_MAX ||
 	    json_array_get_length(samples) > SIM_SAMPLES_MAX)
@@ -201,10 +214,13 @@ static bool arrays_read(JsonObject *object, struct sim_result *result)
 			return false;
 		g_strlcpy(violation->text, json_array_get_string_element(violations, i + 1), sizeof(violation->text));
 	}
-	for (guint i = 0; i < json_array_get_length(jobs); i++)
-		if (!row_read(array_in(jobs, i), job_fields, G_N_ELEMENTS(job_fields),
-			      &result->jobs[result->job_count++]))
+	for (guint i = 0; i + 1 < json_array_get_length(jobs); i += 2) {
+		struct sim_job_result *job = &result->jobs[result->job_count++];
+
+		if (!row_read(array_in(jobs, i), job_fields, G_N_ELEMENTS(job_fields), job) ||
+		    !text_read(jobs, i + 1, job->what, sizeof(job->what)))
 			return false;
+	}
 	for (guint i = 0; i < json_array_get_length(samples); i++)
 		if (!row_read(array_in(samples, i), sample_fields, G_N_ELEMENTS(sample_fields),
 			      &result->samples[result->sample_count++]))

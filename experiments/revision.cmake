@@ -12,7 +12,7 @@ endif()
 # The sources that decide results: the model, and what turns a config into its points. Their order is the glob's, which is sorted.
 file(GLOB_RECURSE sources RELATIVE ${SOURCE_DIR}
 	${SOURCE_DIR}/protocol/*.c ${SOURCE_DIR}/protocol/*.h ${SOURCE_DIR}/sim/*.c ${SOURCE_DIR}/sim/*.h
-	${SOURCE_DIR}/experiments/point.c ${SOURCE_DIR}/experiments/keys*.c ${SOURCE_DIR}/experiments/workload*.c)
+	${SOURCE_DIR}/experiments/point.c ${SOURCE_DIR}/experiments/result_json.c ${SOURCE_DIR}/experiments/keys*.c ${SOURCE_DIR}/experiments/workload*.c)
 list(FILTER sources EXCLUDE REGEX "/(tests|bench|fuzz)/")
 set(all "")
 foreach(source ${sources})

@@ -16,7 +16,7 @@
 static const char schema[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA busy_timeout=5000;"
 			     "CREATE TABLE IF NOT EXISTS fact(name TEXT PRIMARY KEY, value TEXT NOT NULL);"
 			     "CREATE TABLE IF NOT EXISTS plan(ordinal INTEGER PRIMARY KEY, hash TEXT NOT NULL,"
-			     " columns TEXT NOT NULL, measured_MBps REAL, measured_label TEXT, fitted INTEGER);"
+			     " columns TEXT NOT NULL, measured REAL, measured_label TEXT, fitted INTEGER);"
 			     "CREATE TABLE IF NOT EXISTS point(hash TEXT PRIMARY KEY, lasting INTEGER NOT NULL,"
 			     " result TEXT NOT NULL, computations INTEGER NOT NULL, wall_seconds REAL, host TEXT,"
 			     " version TEXT, git_revision TEXT);";
@@ -163,6 +163,8 @@ static bool put_facts(struct lab_store *store, const struct lab_config *config, 
 		const char *name, *value;
 	} facts[] = {
 		{ "title", title },
+		{ "about", lab_config_about(config) },
+		{ "quantity", plan->measured ? report_quantity_info(plan->measured->quantity)->name : NULL },
 		{ "config_path", path },
 		{ "config_text", config->text },
 		{ "config_hash", config->hash },
@@ -191,9 +193,9 @@ static bool put_row(struct lab_store *store, sqlite3_stmt *statement, guint ordi
 	sqlite3_bind_int(statement, 1, (int)ordinal);
 	sqlite3_bind_text(statement, 2, point->hash, -1, SQLITE_STATIC);
 	sqlite3_bind_text(statement, 3, columns, -1, SQLITE_STATIC);
+	sqlite3_bind_text(statement, 5, point->measured.label, -1, SQLITE_STATIC);
 	if (point->measured.rows) {
-		sqlite3_bind_double(statement, 4, point->measured.MBps);
-		sqlite3_bind_text(statement, 5, point->measured.label, -1, SQLITE_STATIC);
+		sqlite3_bind_double(statement, 4, point->measured.value);
 		sqlite3_bind_int(statement, 6, point->measured.fitted);
 	}
 	return sqlite3_step(statement) == SQLITE_DONE || lab_store_fail(store, NULL);

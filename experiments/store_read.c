@@ -29,7 +29,7 @@ static struct lab_stored_row *row_read(sqlite3_stmt *statement, GError **error)
 	row->hash = g_strdup((const char *)sqlite3_column_text(statement, 1));
 	row->values = lab_strings_from_json((const char *)sqlite3_column_text(statement, 2));
 	row->measured.rows = sqlite3_column_type(statement, 3) != SQLITE_NULL;
-	row->measured.MBps = sqlite3_column_double(statement, 3);
+	row->measured.value = sqlite3_column_double(statement, 3);
 	row->measured.label = g_strdup((const char *)sqlite3_column_text(statement, 4));
 	row->measured.fitted = sqlite3_column_int(statement, 5);
 	if (!json)
@@ -45,7 +45,7 @@ static struct lab_stored_row *row_read(sqlite3_stmt *statement, GError **error)
 
 GPtrArray *lab_store_rows(struct lab_store *store, GError **error)
 {
-	static const char sql[] = "SELECT ordinal, plan.hash, columns, measured_MBps, measured_label, fitted, result,"
+	static const char sql[] = "SELECT ordinal, plan.hash, columns, measured, measured_label, fitted, result,"
 				  " wall_seconds FROM plan LEFT JOIN point ON plan.hash = point.hash ORDER BY ordinal";
 	g_autoptr(GPtrArray) rows = g_ptr_array_new_with_free_func(row_free);
 	sqlite3_stmt *statement = NULL;

@@ -7,10 +7,24 @@
 #include <string.h>
 
 static const char *const result_columns[] = {
-	"seconds",	 "bytes",	  "throughput_MBps",	"pairs",      "pdus",
-	"credits_min",	 "inflight_max",  "inflight_max_bytes", "violations", "pdu_events",
-	"read_io_bytes", "reconnects",	  "stall_max_seconds",	"outcome",    "failure",
-	"measured_MBps", "error_percent",
+	"seconds",
+	"bytes",
+	"throughput_MBps",
+	"pairs",
+	"pdus",
+	"credits_min",
+	"inflight_max",
+	"inflight_max_bytes",
+	"violations",
+	"pdu_events",
+	"read_io_bytes",
+	"reconnects",
+	"stall_max_seconds",
+	"commands",
+	"command_failures",
+	"command_ms",
+	"outcome",
+	"failure",
 };
 
 /* Each field is followed by a comma; the last comma of a line becomes its end. */
@@ -69,11 +83,11 @@ static void finished_fields(GString *csv, const struct sim_result *result)
 	field_count(csv, result->inflight_max_bytes);
 }
 
-static void row_line(GString *csv, const struct report_row *row, guint columns)
+static void row_line(GString *csv, const struct report_table *table, const struct report_row *row)
 {
 	const struct sim_result *result = row->result;
 
-	for (guint i = 0; i < columns; i++)
+	for (guint i = 0; i < table->columns->len; i++)
 		field(csv, row->values[i]);
 	if (result && result->outcome == SIM_OUTCOME_FINISHED)
 		finished_fields(csv, result);
@@ -89,17 +103,21 @@ static void row_line(GString *csv, const struct report_row *row, guint columns)
 			field(csv, "");
 		field_count(csv, result->reconnects);
 		field_fixed(csv, (double)result->stall_max_ns / 1e9, 9);
+		field_count(csv, result->commands);
+		field_count(csv, result->command_failures);
+		field_fixed(csv, report_command_ms(result), 6);
 		field(csv, sim_outcome_name(result->outcome));
 		field(csv, result->failure);
 	} else {
-		for (int i = 0; i < 7; i++)
+		for (int i = 0; i < 10; i++)
 			field(csv, "");
 	}
-	g_autofree char *measured = row->has_measured ? report_shortest(row->measured_MBps) : g_strdup("");
 	bool compared = row->has_measured && result && result->outcome == SIM_OUTCOME_FINISHED;
+	g_autofree char *measured = row->has_measured ? report_shortest(row->measured) : g_strdup("");
 	g_autofree char *percent = compared ? report_fixed(row->error_percent, 2) : g_strdup("");
 
-	field(csv, measured);
+	for (guint i = 0; i < REPORT_QUANTITIES; i++)
+		field(csv, i == table->quantity ? measured : "");
 	field(csv, percent);
 	line_end(csv);
 }
@@ -112,9 +130,12 @@ bool report_write_csv(const struct report_table *table, const char *directory, G
 		field(csv, table->columns->pdata[i]);
 	for (guint i = 0; i < G_N_ELEMENTS(result_columns); i++)
 		field(csv, result_columns[i]);
+	for (guint i = 0; i < REPORT_QUANTITIES; i++)
+		field(csv, report_quantity_info((enum report_quantity)i)->column);
+	field(csv, "error_percent");
 	line_end(csv);
 	for (guint i = 0; i < table->rows->len; i++)
-		row_line(csv, table->rows->pdata[i], table->columns->len);
+		row_line(csv, table, table->rows->pdata[i]);
 	bool written = report_file_write(directory, "results.csv", csv, error);
 
 	g_string_free(csv, TRUE);

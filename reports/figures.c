@@ -108,9 +108,9 @@ static struct range throughput_range(const struct report_sweep *sweep)
 		const struct report_row *row = sweep->table->rows->pdata[i];
 
 		if (report_row_is_finished(row))
-			widen(&range, row->result->throughput_MBps);
+			widen(&range, report_row_came_to(sweep->table, row));
 		if (row->has_measured)
-			widen(&range, row->measured_MBps);
+			widen(&range, row->measured);
 	}
 	return range;
 }
@@ -134,11 +134,12 @@ static void add_log_tics(GString *script, double low, double high)
 			first = false;
 		}
 	}
-	g_string_append(script, ")\nset ylabel 'MB/s (logarithmic)'\n");
+	g_string_append(script, ")\n");
 }
 
-static void add_y_axis(GString *script, struct range range)
+static void add_y_axis(GString *script, const struct report_sweep *sweep, struct range range)
 {
+	const char *unit = report_quantity_info(sweep->table->quantity)->unit;
 	bool is_log = range.low > 0 && range.high / range.low >= 20;
 	double low = is_log ? range.low / 1.3 : 0, high = range.high * (is_log ? 1.3 : 1.08);
 
@@ -150,7 +151,9 @@ static void add_y_axis(GString *script, struct range range)
 	if (is_log)
 		add_log_tics(script, low, high);
 	else
-		g_string_append(script, "set ytics format '%g'\nset ylabel 'MB/s'\n");
+		g_string_append(script, "set ytics format '%g'\n");
+	g_autofree char *title = g_strdup_printf("%s%s", unit, is_log ? " (logarithmic)" : "");
+	add_line(script, "set ylabel %s\n", report_gnuplot_string(title));
 }
 
 static guint add_line_data(GString *script, const struct report_sweep *sweep, const struct report_panel *panel,
@@ -162,7 +165,7 @@ static guint add_line_data(GString *script, const struct report_sweep *sweep, co
 	for (guint x = 0; x < sweep->x.values->len; x++) {
 		double MBps;
 
-		if (!report_sweep_MBps(panel, sweep, x, line, &MBps))
+		if (!report_sweep_value(panel, sweep, x, line, &MBps))
 			continue;
 		report_plot_number(script, report_axis_position(sweep, &sweep->x, x));
 		report_plot_number(script, MBps);
@@ -184,7 +187,7 @@ static guint add_measured_data(GString *script, const struct report_sweep *sweep
 		if (!row->has_measured)
 			continue;
 		report_plot_number(script, report_axis_position(sweep, &sweep->x, report_axis_index(&sweep->x, row)));
-		report_plot_number(script, row->measured_MBps);
+		report_plot_number(script, row->measured);
 		g_string_append_c(script, '\n');
 		points++;
 	}
@@ -239,8 +242,8 @@ struct report_figure *report_figure_throughput(struct report_plotter *plotter, c
 	GString *script = plotter->script;
 	struct range range = throughput_range(sweep);
 	g_autofree char *name = g_strconcat("throughput", panel->file_part, NULL);
-	g_autofree char *title = g_strdup_printf("Throughput over %s%s%s", sweep->x.title, panel->label[0] ? ", " : "",
-						 panel->label);
+	g_autofree char *title = g_strdup_printf("%s over %s%s%s", report_quantity_info(sweep->table->quantity)->title,
+						 sweep->x.title, panel->label[0] ? ", " : "", panel->label);
 	g_autoptr(GArray) lines = report_spread(sweep->line.values->len, REPORT_LINES_MAX);
 	g_autoptr(GArray) drawn = g_array_new(FALSE, FALSE, sizeof(guint));
 
@@ -249,7 +252,7 @@ struct report_figure *report_figure_throughput(struct report_plotter *plotter, c
 	struct report_figure *figure = report_plotter_figure(plotter, name, title, REPORT_PLOT_WIDTH, 480);
 
 	add_x_axis(script, sweep);
-	add_y_axis(script, range);
+	add_y_axis(script, sweep, range);
 	add_key(script, sweep);
 	g_autofree char *heading = g_strconcat("Predicted throughput", panel->label[0] ? ", " : "", panel->label, NULL);
 	add_line(script, "set title %s\n", report_gnuplot_string(strlen(heading) > 52 ? panel->label : heading));
@@ -304,7 +307,7 @@ static void add_heat_data(GString *script, const struct report_sweep *sweep, con
 			guint at_x = g_array_index(xs, guint, x), at_line = g_array_index(lines, guint, y);
 			double MBps;
 
-			if (report_sweep_MBps(panel, sweep, at_x, at_line, &MBps) && MBps > 0)
+			if (report_sweep_value(panel, sweep, at_x, at_line, &MBps) && MBps > 0)
 				add_heat_cell(script, x, y, MBps, range);
 			else if (has_row(panel, sweep, at_x, at_line))
 				add_failed_cell(script, x, y);
@@ -332,8 +335,10 @@ struct report_figure *report_figure_heat(struct report_plotter *plotter, const s
 {
 	GString *script = plotter->script;
 	g_autofree char *name = g_strconcat("heatmap", panel->file_part, NULL);
-	g_autofree char *title = g_strdup_printf("Throughput in MB/s, %s by %s%s%s", sweep->line.title, sweep->x.title,
-						 panel->label[0] ? ", " : "", panel->label);
+	g_autofree char *title = g_strdup_printf("%s in %s, %s by %s%s%s",
+						 report_quantity_info(sweep->table->quantity)->title,
+						 report_quantity_info(sweep->table->quantity)->unit, sweep->line.title,
+						 sweep->x.title, panel->label[0] ? ", " : "", panel->label);
 	g_autoptr(GArray) xs = report_spread(sweep->x.values->len, HEAT_COLUMNS_MAX);
 	g_autoptr(GArray) lines = report_spread(sweep->line.values->len, HEAT_ROWS_MAX);
 

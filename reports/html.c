@@ -52,20 +52,28 @@ static void report_clear(struct report *report)
 		g_ptr_array_unref(report->timelines[i]);
 }
 
+static bool has_reads(const struct report_row *row)
+{
+	return row->result->inflight_max > 0;
+}
+
 static void add_figures(struct report *report)
 {
 	const struct report_sweep *sweep = report->sweep;
 	const struct report_panel *panel = report_sweep_main_panel(sweep);
 	g_autoptr(GPtrArray) chosen = report_sweep_chosen(sweep, REPORT_CHOSEN_MAX);
 
-	for (guint i = 0; i < MIN(sweep->panels->len, REPORT_PANELS_MAX); i++) {
+	/* What is counted for names, commands above all, is read in the tables. */
+	bool is_listed = report->table->quantity != REPORT_THROUGHPUT && !sweep->x.is_scale;
+
+	for (guint i = 0; i < MIN(sweep->panels->len, REPORT_PANELS_MAX) && !is_listed; i++) {
 		keep(report->throughput, report_figure_throughput(report->plotter, sweep, sweep->panels->pdata[i]));
 		keep(report->heat, report_figure_heat(report->plotter, sweep, sweep->panels->pdata[i]));
 	}
 	for (guint more = panel ? report_figures_reader_time(report->plotter, sweep, panel) : 0; more > 0; more--)
 		keep(report->reader_time, report->plotter->figures->pdata[report->plotter->figures->len - more]);
 	for (guint i = 0; i < chosen->len; i++)
-		for (guint what = 0; what < G_N_ELEMENTS(report->timelines); what++)
+		for (guint what = 0; has_reads(chosen->pdata[i]) && what < G_N_ELEMENTS(report->timelines); what++)
 			keep(report->timelines[what], report_figure_timeline(report->plotter, sweep, chosen->pdata[i],
 									     (enum report_timeline)what, i + 1));
 }
@@ -128,14 +136,16 @@ static void add_tiles(GString *html, const struct report_table *table)
 		const struct report_row *row = table->rows->pdata[i];
 
 		if (report_row_is_finished(row))
-			best = fmax(best, row->result->throughput_MBps);
+			best = fmax(best, report_row_came_to(table, row));
 	}
-	g_autofree char *MBps = report_MBps(best);
+	g_autofree char *number = report_quantity_text(table->quantity, best);
 
 	g_string_append(html, "<div class=\"tiles\">\n");
 	add_tile(html, g_strdup_printf("%u", table->rows->len), table->rows->len == 1 ? "point" : "points");
 	if (best > 0)
-		add_tile(html, g_strdup_printf("%s MB/s", MBps), "highest throughput predicted");
+		add_tile(html, g_strdup_printf("%s %s", number, report_quantity_info(table->quantity)->unit),
+			 table->quantity == REPORT_THROUGHPUT ? "highest throughput predicted"
+							      : "the most expensive point");
 	add_fit_tile(html, table, true);
 	add_fit_tile(html, table, false);
 	add_tile(html, g_strdup_printf("%" G_GUINT64_FORMAT, trouble.violations), "violations of protocol rules");
@@ -175,6 +185,8 @@ static void add_asked(GString *html, const struct report *report)
 
 	g_string_append(html, "<section id=\"summary\"><h2>In short</h2>\n");
 	report_page_put(html, "<p class=\"lead\">", asked, "</p>\n");
+	if (table->about)
+		report_page_put(html, "<p>", table->about, "</p>\n");
 	if (findings->len) {
 		g_string_append(html, "<ul class=\"findings\">\n");
 		for (guint i = 0; i < findings->len; i++)
@@ -215,7 +227,7 @@ static void add_header(GString *html, const struct report *report)
 	add_link(html, "summary", "In short");
 	add_link(html, "measured", "Predicted and measured");
 	if (report->throughput->len)
-		add_link(html, "throughput", "Throughput");
+		add_link(html, "throughput", report_quantity_info(report->table->quantity)->title);
 	if (report->heat->len)
 		add_link(html, "heatmap", "Heat map");
 	if (report->reader_time->len)
@@ -231,7 +243,10 @@ static void add_header(GString *html, const struct report *report)
 static void add_plots(GString *html, const struct report *report)
 {
 	const struct report_sweep *sweep = report->sweep;
-	g_autofree char *over = g_strdup_printf("Throughput over %s", sweep->x.title);
+	const struct report_quantity_info *quantity = report_quantity_info(report->table->quantity);
+	g_autofree char *over = g_strdup_printf("%s over %s", quantity->title, sweep->x.title);
+	g_autofree char *numbers = g_strdup_printf(
+		"Numbers are %s; the colour follows their logarithm, the same in all panels.", quantity->unit);
 	g_autofree char *heat = g_strdup_printf("Heat map: %s by %s", sweep->line.title, sweep->x.title);
 	bool all = sweep->panels->len <= REPORT_PANELS_MAX && sweep->line.values->len <= REPORT_LINES_MAX;
 
@@ -241,8 +256,7 @@ static void add_plots(GString *html, const struct report *report)
 			  "than can be "
 			  "drawn legibly: lines and panels are chosen evenly, the tables hold all points.",
 		    report->throughput);
-	add_section(html, "heatmap", heat,
-		    "Numbers are MB/s; the colour follows their logarithm, the same in all panels.", report->heat);
+	add_section(html, "heatmap", heat, numbers, report->heat);
 	add_section(html, "reader-time", "Where the reader's time went",
 		    "What the application was waiting for, as a share of the time of the workload.",
 		    report->reader_time);

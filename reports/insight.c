@@ -11,7 +11,8 @@ const struct report_axis *report_enough_axis(const struct report_sweep *sweep)
 {
 	const struct report_axis *axis = sweep->line.column >= 0 ? &sweep->line : &sweep->x;
 
-	if (axis->column < 0 || axis->kind == REPORT_KIND_NAME || axis->kind == REPORT_KIND_SECONDS)
+	if (sweep->table->quantity != REPORT_THROUGHPUT || axis->column < 0 || axis->kind == REPORT_KIND_NAME ||
+	    axis->kind == REPORT_KIND_SECONDS)
 		return NULL;
 	return axis;
 }
@@ -20,8 +21,8 @@ static bool value_along(const struct report_sweep *sweep, const struct report_pa
 			double *MBps)
 {
 	if (sweep->line.column >= 0)
-		return report_sweep_MBps(panel, sweep, x, index, MBps);
-	return report_sweep_MBps(panel, sweep, index, 0, MBps);
+		return report_sweep_value(panel, sweep, x, index, MBps);
+	return report_sweep_value(panel, sweep, index, 0, MBps);
 }
 
 struct report_enough report_enough_find(const struct report_sweep *sweep, const struct report_panel *panel, guint x)
@@ -184,10 +185,45 @@ static const struct report_row *row_along(const struct report_sweep *sweep, cons
 	return report_sweep_row(panel, sweep, index, 0);
 }
 
+/* "391 MB/s" */
+static char *value_text(const struct report_table *table, double value)
+{
+	g_autofree char *number = report_quantity_text(table->quantity, value);
+
+	return g_strdup_printf("%s %s", number, report_quantity_info(table->quantity)->unit);
+}
+
+/* Many measurements are told in one sentence, few one by one. */
+static void add_fit(GPtrArray *findings, const struct report_table *table, bool fitted)
+{
+	struct report_fit fit = report_fit_of(table, fitted);
+	const char *unit = table->quantity == REPORT_PAIRS ? "counts" : "points";
+	g_autofree char *mean = report_fixed(fit.mean_absolute_percent, 1);
+	g_autofree char *worst = report_fixed(fit.worst_percent, 1);
+
+	if (fit.count && fit.worst_percent == 0)
+		g_ptr_array_add(findings, g_strdup_printf("All %u measured %s are met exactly.", fit.count, unit));
+	else if (fit.count)
+		g_ptr_array_add(findings,
+				g_strdup_printf("%u measured %s %s: mean absolute error %s %%, worst %s %%.", fit.count,
+						unit, fitted ? "that were fitted" : "predicted", mean, worst));
+}
+
+static guint measured_count(const struct report_table *table)
+{
+	return report_fit_of(table, false).count + report_fit_of(table, true).count;
+}
+
 static void add_measured(GPtrArray *findings, const struct report_sweep *sweep)
 {
 	const guint max = 3;
 	guint told = 0;
+
+	if (measured_count(sweep->table) > max) {
+		add_fit(findings, sweep->table, false);
+		add_fit(findings, sweep->table, true);
+		return;
+	}
 
 	for (guint i = 0; i < sweep->table->rows->len && told < max; i++) {
 		const struct report_row *row = sweep->table->rows->pdata[i];
@@ -195,39 +231,42 @@ static void add_measured(GPtrArray *findings, const struct report_sweep *sweep)
 		if (!row->has_measured || !report_row_is_finished(row))
 			continue;
 		g_autofree char *label = report_row_label(sweep, row);
-		g_autofree char *predicted = report_MBps(row->result->throughput_MBps);
-		g_autofree char *measured = report_MBps(row->measured_MBps);
+		g_autofree char *predicted = value_text(sweep->table, report_row_came_to(sweep->table, row));
+		g_autofree char *measured = value_text(sweep->table, row->measured);
 		g_autofree char *error = report_percent(row->error_percent);
 
-		g_ptr_array_add(findings, g_strdup_printf("Predicted %s MB/s where %s MB/s were measured (%s): %s.",
-							  predicted, measured, error, label));
+		g_ptr_array_add(findings, g_strdup_printf("Predicted %s where %s were measured (%s): %s.", predicted,
+							  measured, error, label));
 		told++;
 	}
 }
 
 static void add_range(GPtrArray *findings, const struct report_sweep *sweep)
 {
+	const struct report_table *table = sweep->table;
 	const struct report_row *low = NULL, *high = NULL;
 
-	for (guint i = 0; i < sweep->table->rows->len; i++) {
-		const struct report_row *row = sweep->table->rows->pdata[i];
+	for (guint i = 0; i < table->rows->len; i++) {
+		const struct report_row *row = table->rows->pdata[i];
 
 		if (!report_row_is_finished(row))
 			continue;
-		if (!low || row->result->throughput_MBps < low->result->throughput_MBps)
+		double value = report_row_came_to(table, row);
+
+		if (!low || value < report_row_came_to(table, low))
 			low = row;
-		if (!high || row->result->throughput_MBps > high->result->throughput_MBps)
+		if (!high || value > report_row_came_to(table, high))
 			high = row;
 	}
 	if (!low || low == high)
 		return;
-	g_autofree char *from = report_MBps(low->result->throughput_MBps);
-	g_autofree char *to = report_MBps(high->result->throughput_MBps);
+	g_autofree char *from = value_text(table, report_row_came_to(table, low));
+	g_autofree char *to = value_text(table, report_row_came_to(table, high));
 	g_autofree char *from_label = report_row_label(sweep, low);
 	g_autofree char *to_label = report_row_label(sweep, high);
 
-	g_ptr_array_add(findings, g_strdup_printf("Over all points: from %s MB/s (%s) to %s MB/s (%s).", from,
-						  from_label, to, to_label));
+	g_ptr_array_add(findings,
+			g_strdup_printf("Over all points: from %s (%s) to %s (%s).", from, from_label, to, to_label));
 }
 
 static void add_only_point(GPtrArray *findings, const struct report_sweep *sweep)
@@ -239,8 +278,16 @@ static void add_only_point(GPtrArray *findings, const struct report_sweep *sweep
 	g_autofree char *MBps = report_MBps(row->result->throughput_MBps);
 	g_autofree char *took = report_seconds(row->result->seconds);
 	g_autofree char *bytes = report_bytes((double)row->result->bytes);
+	g_autofree char *each = report_seconds(report_command_ms(row->result) / 1e3);
 
-	g_ptr_array_add(findings, g_strdup_printf("%s in %s: %s MB/s.", bytes, took, MBps));
+	if (sweep->table->quantity == REPORT_THROUGHPUT)
+		g_ptr_array_add(findings, g_strdup_printf("%s in %s: %s MB/s.", bytes, took, MBps));
+	else
+		g_ptr_array_add(findings, g_strdup_printf("%" G_GUINT64_FORMAT " %s, %" G_GUINT64_FORMAT
+							  " request/response pairs, %s: %s each.",
+							  (guint64)row->result->commands,
+							  row->result->commands == 1 ? "command" : "commands",
+							  (guint64)row->result->pairs, took, each));
 	add_why(findings, sweep, row);
 }
 

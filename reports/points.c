@@ -28,22 +28,27 @@ const struct report_row *report_sweep_row(const struct report_panel *panel, cons
 	return NULL;
 }
 
-bool report_sweep_MBps(const struct report_panel *panel, const struct report_sweep *sweep, guint x, guint line,
-		       double *MBps)
+double report_row_came_to(const struct report_table *table, const struct report_row *row)
+{
+	return report_quantity_of(table->quantity, row->result);
+}
+
+bool report_sweep_value(const struct report_panel *panel, const struct report_sweep *sweep, guint x, guint line,
+			double *value)
 {
 	guint count = 0;
 
-	*MBps = 0;
+	*value = 0;
 	for (guint i = 0; i < panel->rows->len; i++) {
 		const struct report_row *row = panel->rows->pdata[i];
 
 		if (!report_row_is_finished(row) || !stands_at(sweep, row, x, line))
 			continue;
-		*MBps += row->result->throughput_MBps;
+		*value += report_row_came_to(sweep->table, row);
 		count++;
 	}
 	if (count)
-		*MBps /= count;
+		*value /= count;
 	return count > 0;
 }
 
@@ -54,10 +59,12 @@ char *report_row_label(const struct report_sweep *sweep, const struct report_row
 
 	for (guint i = 0; i < MIN(table->sweep_columns, table->columns->len); i++) {
 		const char *column = table->columns->pdata[i];
+		if (g_str_has_prefix(column, "workload.") && !strcmp(row->values[i], "none"))
+			continue;
 		g_autofree char *name = report_column_pretty(column);
 		g_autofree char *value = report_value_pretty(column, row->values[i]);
 
-		g_string_append_printf(label, "%s%s %s", i ? ", " : "", name, value);
+		g_string_append_printf(label, "%s%s %s", label->len ? ", " : "", name, value);
 	}
 	if (!label->len)
 		g_string_append(label, "the only point");

@@ -46,6 +46,7 @@ guint report_reader_ranked(const struct sim_reader_time *time, guint rank)
 struct bars {
 	GString *rows; /* "y" and the shares summed up, per bar */
 	GString *labels;
+	enum report_quantity quantity;
 	guint count;
 	double height; /* so far, downwards */
 };
@@ -54,7 +55,7 @@ static void add_bar(struct bars *bars, const char *label, const struct sim_resul
 {
 	double sum = 0;
 	g_autofree char *quoted = report_gnuplot_string(label);
-	g_autofree char *MBps = report_MBps(result->throughput_MBps);
+	g_autofree char *value = report_quantity_text(bars->quantity, report_quantity_of(bars->quantity, result));
 	g_autofree char *at = report_fixed(bars->height, 2);
 
 	report_plot_number(bars->rows, bars->height);
@@ -67,7 +68,7 @@ static void add_bar(struct bars *bars, const char *label, const struct sim_resul
 	g_string_append_printf(bars->labels,
 			       "set label %s at -2,%s right tc rgb '" REPORT_INK "'\n"
 			       "set label '%s' at 102,%s left tc rgb '" REPORT_MUTED "'\n",
-			       quoted, at, MBps, at);
+			       quoted, at, value, at);
 	bars->height += 1;
 	bars->count++;
 }
@@ -153,9 +154,10 @@ static void draw(struct report_plotter *plotter, const struct bars *bars, const 
 			       "unset border\nunset key\nunset ytics\nunset grid\nset xrange [0:100]\n"
 			       "set yrange [%s:-0.7]\nset lmargin 14\nset rmargin 6\nset tmargin at screen %.4f\n"
 			       "set xtics 25 format '%%g %%%%' scale 0\n"
-			       "set xlabel 'share of the time of the workload; right: MB/s'\n"
+			       "set xlabel 'share of the time of the workload; right: %s'\n"
 			       "%s$bars << EOD\n%sEOD\n",
-			       bottom, 1 - 52.0 / height, bars->labels->str, bars->rows->str);
+			       bottom, 1 - 52.0 / height, report_quantity_info(bars->quantity)->unit, bars->labels->str,
+			       bars->rows->str);
 	add_plot(plotter->script);
 }
 
@@ -172,7 +174,7 @@ guint report_figures_reader_time(struct report_plotter *plotter, const struct re
 {
 	guint per_figure = sweep->line.column < 0 ? BARS_WITHOUT_GROUPS : GROUPS_PER_FIGURE;
 	g_autoptr(GArray) xs = report_spread(sweep->x.values->len, 2 * per_figure);
-	struct bars bars = { g_string_new(NULL), g_string_new(NULL), 0, 0 };
+	struct bars bars = { g_string_new(NULL), g_string_new(NULL), sweep->table->quantity, 0, 0 };
 	g_autofree char *title = g_strdup_printf("Where the reader's time went%s%s", panel->label[0] ? ", " : "",
 						 panel->label);
 	guint figures = 0;

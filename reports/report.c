@@ -36,6 +36,7 @@ void report_table_free(struct report_table *table)
 	if (!table)
 		return;
 	g_free(table->title);
+	g_free(table->about);
 	g_free(table->program_version);
 	g_free(table->git_revision);
 	g_free(table->config_hash);

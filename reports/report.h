@@ -9,7 +9,7 @@
  * machine or the clock, and neither does report.html.
  */
 
-#include "sim/world/world.h"
+#include "reports/quantity.h"
 
 #include <glib.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ struct report_row {
 	char **values; /* one per table column, in order */
 	struct sim_result *result; /* owned; samples included */
 	bool has_measured;
-	double measured_MBps;
+	double measured; /* in the unit of the table's quantity */
 	double error_percent; /* (predicted - measured) / measured * 100 */
 	bool fitted; /* the measurement took part in the fit of the parameters */
 	char *measured_label; /* where the measurement is from, as its file names it; may be NULL */
@@ -32,6 +32,8 @@ struct report_table {
 	char *git_revision;
 	char *config_hash; /* hex */
 	char *config_text; /* the config as given, for the page's appendix */
+	char *about; /* what is asked and assumed, in the author's words; may be NULL */
+	enum report_quantity quantity; /* what is compared */
 	uint64_t seed;
 	GPtrArray *columns; /* char *: "section.key" of every parameter, those of the sweep first */
 	guint sweep_columns; /* how many of them vary */
@@ -45,7 +47,9 @@ void report_table_free(struct report_table *table);
 struct report_row *report_row_new(void);
 
 /** results.csv: parameters, then seconds, bytes, throughput_MBps, pairs, pdus, credits_min, inflight_max,
- *  inflight_max_bytes, read_io_bytes, violations, pdu_events, outcome, failure, measured_MBps, error_percent. */
+ *  inflight_max_bytes, violations, pdu_events, read_io_bytes, reconnects, stall_max_seconds, commands,
+ *  command_failures, command_ms, outcome, failure, measured_MBps, measured_pairs, measured_command_ms,
+ *  error_percent. */
 bool report_write_csv(const struct report_table *table, const char *directory, GError **error);
 /** plots/ *.svg through gnuplot, topology.svg through Graphviz, report.html with all of it inside. Files are written
  *  beside and renamed, so an interrupted run leaves the old ones whole. */

@@ -45,9 +45,11 @@ bool report_row_is_finished(const struct report_row *row);
 guint report_axis_index(const struct report_axis *axis, const struct report_row *row);
 /** Where the index-th value stands: its quantity on a scale, else its index. */
 double report_axis_position(const struct report_sweep *sweep, const struct report_axis *axis, guint index);
-/** Mean throughput of the finished rows there (several with `repeat`); false when there is none. */
-bool report_sweep_MBps(const struct report_panel *panel, const struct report_sweep *sweep, guint x, guint line,
-		       double *MBps);
+/** The quantity of a finished row of the table. */
+double report_row_came_to(const struct report_table *table, const struct report_row *row);
+/** Its mean over the finished rows there (several with `repeat`); false when there is none. */
+bool report_sweep_value(const struct report_panel *panel, const struct report_sweep *sweep, guint x, guint line,
+			double *value);
 /** The first finished row there, NULL when there is none. */
 const struct report_row *report_sweep_row(const struct report_panel *panel, const struct report_sweep *sweep, guint x,
 					  guint line);

@@ -61,11 +61,17 @@ static void measured_row(GString *html, const struct report_table *table, const 
 
 	g_string_append(html, "<tr>");
 	sweep_cells(html, table, row);
-	cell(html, NULL, finished ? report_MBps(row->result->throughput_MBps) : g_strdup("failed"));
-	cell(html, NULL, report_MBps(row->measured_MBps));
-	cell(html, finished ? error_class(row->error_percent) : "bad",
-	     finished ? report_percent(row->error_percent) : g_strdup("no result"));
-	cell(html, "text", g_strdup(row->fitted ? "fitted" : "held out"));
+	cell(html, NULL,
+	     finished ? report_quantity_text(table->quantity, report_row_came_to(table, row)) : g_strdup("failed"));
+	cell(html, NULL, row->has_measured ? report_quantity_text(table->quantity, row->measured) : g_strdup("–"));
+	cell(html,
+	     !finished		 ? "bad"
+	     : row->has_measured ? error_class(row->error_percent)
+				 : NULL,
+	     !finished		 ? g_strdup("no result")
+	     : row->has_measured ? report_percent(row->error_percent)
+				 : g_strdup("–"));
+	cell(html, "text", g_strdup(!row->has_measured ? "–" : row->fitted ? "fitted" : "held out"));
 	cell(html, "text wrap", g_strdup(row->measured_label));
 	g_string_append(html, "</tr>\n");
 }
@@ -102,8 +108,10 @@ void report_page_measured(GString *html, const struct report_sweep *sweep)
 	fit_line(html, table, false);
 	g_string_append(html, "<div class=\"scroll\"><table><thead><tr>");
 	sweep_headings(html, table);
-	heading(html, NULL, "predicted MB/s");
-	heading(html, NULL, "measured MB/s");
+	g_autofree char *predicted = g_strdup_printf("predicted %s", report_quantity_info(table->quantity)->unit);
+	g_autofree char *observed = g_strdup_printf("measured %s", report_quantity_info(table->quantity)->unit);
+	heading(html, NULL, predicted);
+	heading(html, NULL, observed);
 	heading(html, NULL, "error");
 	heading(html, "text", "use");
 	heading(html, "text", "measurement");
@@ -111,7 +119,7 @@ void report_page_measured(GString *html, const struct report_sweep *sweep)
 	for (guint i = 0; i < table->rows->len; i++) {
 		const struct report_row *row = table->rows->pdata[i];
 
-		if (row->has_measured)
+		if (row->has_measured || row->measured_label)
 			measured_row(html, table, row);
 	}
 	g_string_append(html, "</tbody></table></div>\n");

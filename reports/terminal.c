@@ -44,9 +44,20 @@ static char *note_of(const struct report_row *row)
 	if (!report_row_is_finished(row))
 		return g_strdup_printf("%s%s%s", sim_outcome_name(row->result->outcome),
 				       row->result->failure[0] ? ": " : "", row->result->failure);
+	for (guint i = 0; i < row->result->job_count; i++) {
+		const struct sim_job_result *job = &row->result->jobs[i];
+
+		if (job->failures)
+			return g_strdup_printf("%s: %s", job->what, smb_ops_error_text(job->error));
+	}
 	if (row->result->violations)
 		return g_strdup_printf("%" G_GUINT64_FORMAT " violations", (guint64)row->result->violations);
 	return g_strdup(!row->has_measured ? "" : row->fitted ? "fitted" : "held out");
+}
+
+static char *number(const struct report_table *table, double value)
+{
+	return report_fixed(value, table->quantity == REPORT_PAIRS ? 0 : 1);
 }
 
 static void put_row(struct grid *grid, const struct report_table *table, const struct report_row *row)
@@ -55,8 +66,8 @@ static void put_row(struct grid *grid, const struct report_table *table, const s
 
 	for (guint i = 0; i < MIN(table->sweep_columns, table->columns->len); i++)
 		put(grid, report_value_pretty(table->columns->pdata[i], row->values[i]));
-	put(grid, finished ? report_fixed(row->result->throughput_MBps, 1) : g_strdup("-"));
-	put(grid, row->has_measured ? report_fixed(row->measured_MBps, 1) : g_strdup(""));
+	put(grid, finished ? number(table, report_row_came_to(table, row)) : g_strdup("-"));
+	put(grid, row->has_measured ? number(table, row->measured) : g_strdup(""));
 	put(grid, row->has_measured && finished ? report_percent(row->error_percent) : g_strdup(""));
 	put(grid, note_of(row));
 }
@@ -65,7 +76,7 @@ static void put_headings(struct grid *grid, const struct report_table *table)
 {
 	for (guint i = 0; i < MIN(table->sweep_columns, table->columns->len); i++)
 		put(grid, report_column_pretty(table->columns->pdata[i]));
-	put(grid, g_strdup("MB/s"));
+	put(grid, g_strdup(report_quantity_info(table->quantity)->unit));
 	put(grid, g_strdup("measured"));
 	put(grid, g_strdup("error"));
 	put(grid, g_strdup(""));
@@ -116,41 +127,42 @@ static void add_cell(GString *line, const struct grid *grid, guint column, const
 	pad(line, last ? grid->widths[column] - report_width(text) + 2 : 2);
 }
 
-/* Throughput against the best, in the room that the columns leave; on a terminal only. */
-static void add_bar(GString *line, const struct grid *grid, const struct report_row *row, double best)
+/* `share` of the largest value, in the room that the columns leave; on a terminal only. */
+static void add_bar(GString *line, const struct grid *grid, const struct report_row *row, double share)
 {
 	glong room = MIN(grid->width - grid_width(grid), 40);
 
-	if (room < 10 || !row || !report_row_is_finished(row) || best <= 0)
+	if (room < 10 || !row || !report_row_is_finished(row))
 		return;
-	for (glong i = lround(row->result->throughput_MBps / best * (double)room); i > 0; i--)
+	for (glong i = lround(share * (double)room); i > 0; i--)
 		g_string_append_c(line, '#');
 }
 
-static void print_line(FILE *stream, const struct grid *grid, guint number, const struct report_row *row, double best)
+static void print_line(FILE *stream, const struct grid *grid, guint number, const struct report_row *row, double share)
 {
 	const char *colour = grid->colour ? colour_of(row) : "";
 	GString *line = g_string_new(NULL);
 
 	for (guint i = 0; i < grid->columns; i++)
 		add_cell(line, grid, i, grid->cells->pdata[number * grid->columns + i]);
-	add_bar(line, grid, row, best);
+	add_bar(line, grid, row, share);
 	g_strchomp(line->str);
 	fprintf(stream, "%s%s%s\n", colour, line->str, colour[0] ? "\033[0m" : "");
 	g_string_free(line, TRUE);
 }
 
-static double best_of(const struct report_table *table)
+/* The largest; what is longer is not better, but as much easier to see. */
+static double largest_of(const struct report_table *table)
 {
-	double best = 0;
+	double largest = 0;
 
 	for (guint i = 0; i < table->rows->len; i++) {
 		const struct report_row *row = table->rows->pdata[i];
 
 		if (report_row_is_finished(row))
-			best = fmax(best, row->result->throughput_MBps);
+			largest = fmax(largest, report_row_came_to(table, row));
 	}
-	return best;
+	return largest;
 }
 
 /* Two columns without a single number would only say that nothing was measured. */
@@ -176,11 +188,15 @@ void report_print_table(const struct report_table *table, FILE *stream)
 	put_headings(&grid, table);
 	for (guint i = 0; i < table->rows->len; i++)
 		put_row(&grid, table, table->rows->pdata[i]);
-	double best = best_of(table);
+	double largest = largest_of(table);
 
 	hide_measured(&grid, table);
-	for (guint i = 0; i <= table->rows->len; i++)
-		print_line(stream, &grid, i, i ? table->rows->pdata[i - 1] : NULL, best);
+	for (guint i = 0; i <= table->rows->len; i++) {
+		const struct report_row *row = i ? table->rows->pdata[i - 1] : NULL;
+		bool has_share = row && report_row_is_finished(row) && largest > 0;
+
+		print_line(stream, &grid, i, row, has_share ? report_row_came_to(table, row) / largest : 0);
+	}
 	g_ptr_array_unref(grid.cells);
 	g_free(grid.widths);
 }

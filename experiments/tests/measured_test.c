@@ -88,7 +88,7 @@ Test(measured, rows_are_matched_to_points_by_value_and_not_by_spelling)
 	cr_assert(plan);
 	cr_assert_eq(plan->points->len, 4);
 	cr_assert_eq(point_at(plan, 0)->measured.rows, 2);
-	cr_assert_eq(point_at(plan, 0)->measured.MBps, 150, "the mean of repeats");
+	cr_assert_eq(point_at(plan, 0)->measured.value, 150, "the mean of repeats");
 	cr_assert_str_eq(point_at(plan, 0)->measured.label, "a");
 	cr_assert(point_at(plan, 0)->measured.fitted);
 	cr_assert_eq(point_at(plan, 1)->measured.rows, 0);
@@ -208,4 +208,32 @@ Test(measured, the_tables_of_the_project_name_their_source)
 		cr_assert(table->source, "%s has no Source: line", names[i]);
 		lab_table_free(table);
 	}
+}
+
+/* The table that is run may only add states to what was published. */
+Test(measured, the_states_of_2018_repeat_every_published_count)
+{
+	g_autoptr(GError) error = NULL;
+	struct lab_table *published = lab_table_read(SMB_SOURCE_DIR "/experiments/measured/compounding-2018.csv",
+						     &error);
+	struct lab_table *states = lab_table_read(SMB_SOURCE_DIR "/experiments/measured/compounding-2018-states.csv",
+						  &error);
+	guint matched = 0, counts = 0;
+
+	cr_assert(published && states, "%s", error ? error->message : "");
+	for (guint i = 1; i < states->lines->len; i++) {
+		char **state = states->lines->pdata[i];
+		bool is_after = !strcmp(state[1], "after");
+
+		counts += *state[9] != '\0';
+		for (guint p = 1; p < published->lines->len; p++) {
+			char **row = published->lines->pdata[p];
+
+			matched += !strcmp(row[0], state[0]) && !strcmp(row[is_after ? 2 : 1], state[9]);
+		}
+	}
+	cr_expect_eq(counts, 2 * (published->lines->len - 1));
+	cr_expect_eq(matched, counts);
+	lab_table_free(published);
+	lab_table_free(states);
 }

@@ -44,9 +44,8 @@ static struct report_table *small_table(void)
 
 #define HEADING                                                                                                        \
 	"client.rasize,workload.command,seconds,bytes,throughput_MBps,pairs,pdus,credits_min,inflight_max,"            \
-	"inflight_max_bytes,violations,pdu_events,read_io_bytes,reconnects,stall_max_seconds,outcome,failure,"         \
-	"measured_MBps,error_"                                                                                         \
-	"percent\n"
+	"inflight_max_bytes,violations,pdu_events,read_io_bytes,reconnects,stall_max_seconds,commands,"                \
+	"command_failures,command_ms,outcome,failure,measured_MBps,measured_pairs,measured_command_ms,error_percent\n"
 
 Test(csv, a_finished_row_has_every_number_and_its_measurement)
 {
@@ -67,16 +66,18 @@ Test(csv, a_finished_row_has_every_number_and_its_measurement)
 		.reconnects = 2,
 		.stall_max_ns = 3000000001,
 		.read_io_bytes = 1048576,
+		.commands = 4,
+		.command_failures = 1,
 	};
 	row->has_measured = true;
-	row->measured_MBps = 391.5;
+	row->measured = 391.5;
 	row->error_percent = 9.705;
 	g_autofree char *text = csv_of(table);
 
 	cr_assert_str_eq(
 		text, HEADING
-		"4M,cat f,2.500000000,1073741824,429.497,1030,2060,-3,8,8388608,0,4120,1048576,2,3.000000001,finished,,"
-		"391.5,9.71\n");
+		"4M,cat f,2.500000000,1073741824,429.497,1030,2060,-3,8,8388608,0,4120,1048576,2,3.000000001,4,1,"
+		"625.000000,finished,,391.5,,,9.71\n");
 	report_table_free(table);
 }
 
@@ -91,8 +92,8 @@ Test(csv, a_field_is_quoted_only_where_it_must_be)
 	g_autofree char *text = csv_of(table);
 
 	cr_assert_str_eq(text, HEADING
-			 ",\"dd if=\"\"a,b\"\"\nof=c\",,,,,,,,,0,0,,0,0.000000000,stuck,\"no credits, ever\",,\n"
-			 "a;b 'c', plain ,,,,,,,,,0,0,,0,0.000000000,impossible,rasize,,\n");
+			 ",\"dd if=\"\"a,b\"\"\nof=c\",,,,,,,,,0,0,,0,0.000000000,0,0,0.000000,stuck,\"no credits, ever\",,,,\n"
+			 "a;b 'c', plain ,,,,,,,,,0,0,,0,0.000000000,0,0,0.000000,impossible,rasize,,,,\n");
 	report_table_free(table);
 }
 
@@ -105,12 +106,12 @@ Test(csv, a_row_without_result_and_a_failed_measured_row_have_no_numbers)
 	synthetic_fail(failed, SIM_OUTCOME_TIME_LIMIT, "");
 	failed->result->throughput_MBps = 12;
 	failed->has_measured = true;
-	failed->measured_MBps = 100;
+	failed->measured = 100;
 	failed->error_percent = -88;
 	g_autofree char *text = csv_of(table);
 
-	cr_assert_str_eq(text,
-			 HEADING "1M,cat f,,,,,,,,,,,,,,,,,\n2M,cat f,,,,,,,,,0,0,,0,0.000000000,time_limit,,100,\n");
+	cr_assert_str_eq(text, HEADING "1M,cat f,,,,,,,,,,,,,,,,,,,,,,\n"
+				       "2M,cat f,,,,,,,,,0,0,,0,0.000000000,0,0,0.000000,time_limit,,100,,,\n");
 	report_table_free(table);
 }
 
@@ -122,12 +123,13 @@ Test(csv, numbers_that_are_none_are_left_empty_and_zero_has_no_sign)
 	row->result->throughput_MBps = NAN;
 	row->result->seconds = -0.0;
 	row->has_measured = true;
-	row->measured_MBps = 1e9;
+	row->measured = 1e9;
 	row->error_percent = -0.001;
 	g_autofree char *text = csv_of(table);
 
-	cr_assert_str_eq(text,
-			 HEADING "1M,cat f,0.000000000,0,,0,0,0,0,0,0,0,,0,0.000000000,finished,,1000000000,0.00\n");
+	cr_assert_str_eq(
+		text, HEADING
+		"1M,cat f,0.000000000,0,,0,0,0,0,0,0,0,,0,0.000000000,0,0,0.000000,finished,,1000000000,,,0.00\n");
 	report_table_free(table);
 }
 
@@ -155,5 +157,19 @@ Test(csv, a_directory_that_cannot_be_made_is_an_error_that_names_it)
 	cr_assert_not(report_write_csv(table, "/dev/null/below", &error));
 	cr_assert(g_error_matches(error, REPORT_ERROR, REPORT_ERROR_FILE));
 	cr_assert_not_null(strstr(error->message, "/dev/null/below"));
+	report_table_free(table);
+}
+
+Test(csv, a_measurement_stands_in_the_column_of_what_was_measured)
+{
+	struct report_table *table = small_table();
+	struct report_row *row = add_row(table, "1M", "rm /mnt/f");
+
+	table->quantity = REPORT_PAIRS;
+	row->has_measured = true;
+	row->measured = 5;
+	g_autofree char *text = csv_of(table);
+
+	cr_assert(g_str_has_suffix(text, "finished,,,5,,0.00\n"), "%s", text);
 	report_table_free(table);
 }

@@ -219,7 +219,7 @@ void synthetic_fail(struct report_row *row, enum sim_outcome outcome, const char
 void synthetic_measure(struct report_row *row, double MBps, bool fitted, const char *label)
 {
 	row->has_measured = true;
-	row->measured_MBps = MBps;
+	row->measured = MBps;
 	row->fitted = fitted;
 	row->measured_label = g_strdup(label);
 	row->error_percent = (row->result->throughput_MBps - MBps) / MBps * 100;

@@ -54,6 +54,29 @@ static bool run_job(struct world *world, const struct sim_job *job, uint64_t num
 	return false;
 }
 
+static void note_command(struct world *world, const struct sim_job *job, enum smb_ops_error error)
+{
+	if (!world->measuring || job->kind == SIM_JOB_SLEEP)
+		return;
+	world->result->commands++;
+	world->result->command_failures += error != SMB_OPS_OK;
+}
+
+static char *what_of(const struct sim_job *job)
+{
+	const struct smb_ops_command *command = &job->command;
+
+	switch (job->kind) {
+	case SIM_JOB_READ:
+		return g_strdup_printf("read %s", job->read.file);
+	case SIM_JOB_SLEEP:
+		return g_strdup_printf("sleep %g", (double)job->sleep_ns / 1e9);
+	default:
+		return g_strdup_printf("%s%s%s%s%s", smb_ops_command_name(command->kind), *command->source ? " " : "",
+				       command->source, *command->target ? " " : "", command->target);
+	}
+}
+
 static void note_job(struct sim_job_result *result, uint64_t spent_ns, uint64_t pairs, enum smb_ops_error error)
 {
 	result->runs++;
@@ -70,13 +93,20 @@ static bool do_job(struct world *world, uint32_t index, uint64_t number)
 {
 	uint64_t begun_ns = sim_engine_now_ns(world->engine);
 	uint64_t pairs = world_pairs(world);
+	const struct sim_job *job = &world->point->workload.jobs[index];
 	struct sim_step step = { .job = index, .number = number };
 
+	if (!world->result->jobs[index].runs) {
+		g_autofree char *what = what_of(job);
+
+		g_strlcpy(world->result->jobs[index].what, what, sizeof(world->result->jobs[index].what));
+	}
 	tell(world, &step);
-	if (!run_job(world, &world->point->workload.jobs[index], number, &step.error))
+	if (!run_job(world, job, number, &step.error))
 		return false;
 	step.has_ended = true;
 	tell(world, &step);
+	note_command(world, job, step.error);
 	note_job(&world->result->jobs[index], sim_engine_now_ns(world->engine) - begun_ns, world_pairs(world) - pairs,
 		 step.error);
 	return true;

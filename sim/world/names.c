@@ -6,20 +6,28 @@
 
 #include <string.h>
 
+char *world_wire_path(const char *path)
+{
+	return g_strdelimit(g_strdup(path), "/", '\\');
+}
+
 static void make_file(struct world *world, const char *path, uint64_t bytes)
 {
 	uint64_t source = g_str_hash(path) | UINT64_C(1) << 32; /* content of its own */
+	g_autofree char *name = world_wire_path(path);
 
-	if (smb_server_make_file(world->server, path, source, bytes) && world->monitor)
-		smb_monitor_file(world->monitor, path, source, bytes);
+	if (smb_server_make_file(world->server, name, source, bytes) && world->monitor)
+		smb_monitor_file(world->monitor, name, source, bytes);
 }
 
 static void make_directory(struct world *world, const char *path, uint64_t entries)
 {
-	if (*path)
-		smb_server_make_directory(world->server, path);
+	g_autofree char *name = world_wire_path(path);
+
+	if (*name)
+		smb_server_make_directory(world->server, name);
 	for (uint64_t i = 0; i < entries; i++) {
-		g_autofree char *entry = g_strdup_printf("%s%sfile%" G_GUINT64_FORMAT, path, *path ? "\\" : "",
+		g_autofree char *entry = g_strdup_printf("%s%sfile%" G_GUINT64_FORMAT, name, *name ? "\\" : "",
 							 (guint64)i);
 
 		smb_server_make_file(world->server, entry, 1, 0);

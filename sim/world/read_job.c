@@ -72,8 +72,9 @@ static bool read_all(struct world *world, struct job_state *state)
 bool world_read_job(struct world *world, const struct sim_read_job *job, const char *file)
 {
 	struct smb_client_output done;
+	g_autofree char *name = world_wire_path(file);
 	struct smb_op open = { .kind = SMB_OP_OPEN, .name = file, .direct = job->direct };
-	struct job_state state = { .job = job, .name = file, .random = world->point->seed ^ job->random_seed };
+	struct job_state state = { .job = job, .name = name, .random = world->point->seed ^ job->random_seed };
 
 	if (!world_op_must(world, &open, file, &done))
 		return false;

@@ -167,6 +167,7 @@ struct sim_sample {
 
 /** One job of the workload, all its runs together. */
 struct sim_job_result {
+	char what[64]; /* "touch f*" */
 	uint64_t runs;
 	uint64_t failures; /* commands that ended with an error; the shell goes on */
 	uint64_t spent_ns; /* first operation submitted to last one complete */
@@ -200,6 +201,8 @@ struct sim_result {
 	uint32_t reconnects; /* channels that came back after they had been lost */
 	uint64_t stall_max_ns; /* the longest time the reader waited in one piece */
 	struct sim_reader_time reader_time;
+	uint64_t commands; /* runs of jobs that were measured, sleeps aside */
+	uint64_t command_failures;
 	uint32_t job_count; /* as the workload's */
 	struct sim_job_result jobs[SIM_JOBS_MAX];
 	uint64_t reads_per_channel[SMB_MOUNT_CHANNELS_MAX];

@@ -142,6 +142,7 @@ void world_application_main(void *arg);
 char *world_name_of(const char *name, uint64_t number);
 
 /* operation.c: one operation of the core, followed to its end by the thread that submits it. False: the run is over. */
+/** `file`, as CREATE names it: whose content comes back. */
 bool world_op_run(struct world *world, const struct smb_op *op, const char *file, struct smb_client_output *done);
 /** The same for one whose failure ends the run; `what` says what was tried. */
 bool world_op_must(struct world *world, const struct smb_op *op, const char *what, struct smb_client_output *done);
@@ -156,6 +157,8 @@ bool world_command_job(struct world *world, const struct smb_ops_command *comman
 bool world_mount(struct world *world);
 
 /* names.c: what is on the share before anybody mounts it */
+/** A path as CREATE names it, with '\\' between components; free with g_free. */
+char *world_wire_path(const char *path);
 void world_make_names(struct world *world);
 
 /* server_host.c: the server's machine */
