@@ -167,7 +167,7 @@ Test(measured, a_wrong_measured_section_is_refused_with_its_line)
 		{ "file=m.csv\nvalue=MBps\nmatch.client.rasize=rasiz\n", "nearest: rasize" },
 		{ "file=m.csv\nvalue=MBps\nmatch.client.rasise=rasize\n", "nearest: client.rasize" },
 		{ "file=m.csv\nvalue=MBps\nmatch.network.rtt=rasize\n", "m.csv:2: column 'rasize' as network.rtt" },
-		{ "file=m.csv\nvalue=who\nmatch.client.rasize=rasize\n", "'a' is not a measured throughput" },
+		{ "file=m.csv\nvalue=who\nmatch.client.rasize=rasize\n", "'a' is not a measured value" },
 		{ "file=m.csv\nvalue=MBps\nmatch.client.rasize=rasize\nwhere.x=1\n", "no column 'x'" },
 		{ "file=m.csv\nvalue=MBps\nmatch.client.rasize=rasize\nfit.x=1\n", "no column 'x'" },
 		{ "file=m.csv\nvalue=MBps\nmatch.client.rasize=rasize\nwhere.who=z\n", "no row fulfils" },

@@ -91,9 +91,10 @@ Test(csv, a_field_is_quoted_only_where_it_must_be)
 	synthetic_fail(((struct report_row *)table->rows->pdata[1]), SIM_OUTCOME_IMPOSSIBLE, "rasize");
 	g_autofree char *text = csv_of(table);
 
-	cr_assert_str_eq(text, HEADING
-			 ",\"dd if=\"\"a,b\"\"\nof=c\",,,,,,,,,0,0,,0,0.000000000,0,0,0.000000,stuck,\"no credits, ever\",,,,\n"
-			 "a;b 'c', plain ,,,,,,,,,0,0,,0,0.000000000,0,0,0.000000,impossible,rasize,,,,\n");
+	cr_assert_str_eq(
+		text, HEADING
+		",\"dd if=\"\"a,b\"\"\nof=c\",,,,,,,,,0,0,,0,0.000000000,0,0,0.000000,stuck,\"no credits, ever\",,,,\n"
+		"a;b 'c', plain ,,,,,,,,,0,0,,0,0.000000000,0,0,0.000000,impossible,rasize,,,,\n");
 	report_table_free(table);
 }
 
