@@ -27,6 +27,7 @@ struct server_call {
 	uint32_t create_status; /* of a CREATE that failed, handed on to those that need its FileId */
 	bool refuse_related; /* the chain began with a related member */
 	/* how the member is answered */
+	uint32_t member; /* of its chain, from 0 */
 	bool is_single; /* not part of a chain */
 	bool is_last;
 	bool is_silent; /* CANCEL */

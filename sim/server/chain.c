@@ -3,6 +3,7 @@
 /* From bytes to commands: admission by the sequence window, compound chains, checks that all commands share, replies. */
 
 #include "sim/server/call.h"
+#include "sim/server/misbehave.h"
 #include "sim/server/outputs.h"
 #include "sim/server/requests.h"
 #include "sim/server/smb1.h"
@@ -145,6 +146,7 @@ static enum server_cut admit(struct smb_server *server, uint32_t connection, con
 			if (cut)
 				return cut;
 			on->outstanding++;
+			on->owed++;
 		}
 		position += next;
 	} while (next);
@@ -222,14 +224,19 @@ static void take_ids(struct server_call *call, bool is_related)
 	call->refuse_related = false;
 }
 
+/* MS-SMB2 3.3.5.2.9. */
 static uint32_t check_session(struct server_call *call)
 {
+	uint16_t command = call->request->header.command;
+
 	call->session = server_session_find(call->server, call->session_id);
 	if (call->session == SERVER_NONE)
 		return STATUS_USER_SESSION_DELETED;
 	const struct server_session *session = server_session(call->server, call->session);
 	if (session->state != SERVER_SESSION_VALID || !(session->channels >> call->connection & 1))
-		return STATUS_USER_SESSION_DELETED; /* MS-SMB2 3.3.5.2.9 */
+		return STATUS_USER_SESSION_DELETED;
+	if (session->is_expired && command != SMB2_LOGOFF && command != SMB2_CLOSE && command != SMB2_LOCK)
+		return STATUS_NETWORK_SESSION_EXPIRED;
 	return STATUS_SUCCESS;
 }
 
@@ -278,25 +285,44 @@ static uint32_t check(struct server_call *call, enum needs needs, bool is_relate
 	return status;
 }
 
-static uint32_t run_member(struct server_call *call, enum smb_wire_verdict verdict, bool is_first)
+/* What the host wants to happen instead of executing the member. */
+static uint32_t refuse(struct server_call *call)
+{
+	const struct smb_server_choice *choice = &call->server->choice;
+
+	if (call->request->header.command == SMB2_CANCEL)
+		return STATUS_SUCCESS;
+	if (choice->chosen && choice->status && call->member == choice->member)
+		return choice->status;
+	return call->server->misbehaves && server_misbehave_refuses(call) ? STATUS_INSUFFICIENT_RESOURCES
+									  : STATUS_SUCCESS;
+}
+
+static uint32_t run_member(struct server_call *call, enum smb_wire_verdict verdict)
 {
 	uint16_t command = call->request->header.command;
 	bool is_related = call->request->header.flags & SMB2_FLAGS_RELATED_OPERATIONS;
 
-	if (is_first && is_related)
+	if (!call->member && is_related)
 		call->refuse_related = true;
 	take_ids(call, is_related);
 	if (is_related && call->refuse_related)
 		return STATUS_INVALID_PARAMETER;
 	if (command >= COMMANDS || (verdict != SMB_WIRE_OK && command != SMB2_CHANGE_NOTIFY))
 		return STATUS_INVALID_PARAMETER;
-	uint32_t status = check(call, rules[command].needs, is_related);
+	uint32_t status = refuse(call);
+	if (!status)
+		status = check(call, rules[command].needs, is_related);
+	if (status && command == SMB2_CREATE) {
+		call->create_status = status; /* those that need its FileId fail with it, too */
+		call->handle = SERVER_NONE;
+	}
 	return status ? status : rules[command].run(call);
 }
 
 uint32_t server_call_run(struct server_call *call)
 {
-	return run_member(call, SMB_WIRE_OK, true);
+	return run_member(call, SMB_WIRE_OK);
 }
 
 /* A member that could not be decoded still has a header to answer to. */
@@ -317,25 +343,18 @@ static enum smb_wire_verdict decode_member(struct smb_chain_reader *reader, stru
 	return verdict;
 }
 
-/* The credits of all members stand in the last reply, as Samba and Windows put them (MS-SMB2 3.3.4.1.3). */
+/* The credits of all members stand in the last reply, as Samba and Windows put them (MS-SMB2 3.3.4.1.3), unless the host
+ * wants them spread. */
 static void finish_header(struct server_call *call, uint32_t status, uint32_t *credits)
 {
+	const struct smb_server_choice *choice = &call->server->choice;
 	struct smb2_header *header = &call->reply->header;
 
-	*credits += server_grant(call->server, call->connection, &call->request->header, status);
-	if (call->is_last)
-		header->credits = (uint16_t)(*credits < UINT16_MAX ? *credits : UINT16_MAX);
-}
-
-static void deliver(struct server_call *call, const struct smb_pdu *reply, uint32_t members)
-{
-	if (call->token == SERVER_NONE) {
-		call->on->outstanding -= members;
-		server_output_send(call->server, call->connection, reply);
+	*credits += server_grant(call->server, call->connection, &call->request->header, status, call->is_last);
+	if (!call->is_last && !(choice->chosen && choice->spread))
 		return;
-	}
-	server_request(call->server, call->token)->members = members;
-	server_request_hold(call->server, call->token, reply);
+	header->credits = (uint16_t)(*credits < UINT16_MAX ? *credits : UINT16_MAX);
+	*credits = 0;
 }
 
 /* Samba and Windows pad the last reply of a compound, too (smbtorture smb2.compound.compound-padding). */
@@ -345,36 +364,99 @@ static void pad_last(struct smb_chain_writer *writer, struct smb_pdu *chain)
 		writer->buffer[chain->length++] = 0;
 }
 
+/* Send the replies so far and start over. */
+static void send_part(struct server_call *call, struct smb_chain_writer *writer)
+{
+	struct smb_pdu part = smb_chain_finish(writer);
+
+	call->on->outstanding -= writer->members;
+	server_output_send(call->server, call->connection, &part);
+	smb_chain_begin(writer, writer->buffer, writer->size);
+}
+
+/* The last reply, or all of them in one PDU: now, or when storage is done. */
+static void deliver(struct server_call *call, struct smb_chain_writer *writer)
+{
+	struct smb_pdu chain = smb_chain_finish(writer);
+
+	if (writer->members > 1 && !call->server->misbehaviour.last_is_unpadded)
+		pad_last(writer, &chain);
+	if (call->token == SERVER_NONE) {
+		call->on->outstanding -= writer->members;
+		server_output_send(call->server, call->connection, &chain);
+		return;
+	}
+	server_request(call->server, call->token)->members = writer->members;
+	server_request_hold(call->server, call->token, &chain);
+}
+
+/* Commands that no server answers with STATUS_PENDING: those that set up and end what requests need, ECHO and the
+ * acknowledgement of a break. */
+static bool can_be_async(uint16_t command)
+{
+	return command > SMB2_TREE_DISCONNECT && command != SMB2_ECHO && command != SMB2_CANCEL &&
+	       command != SMB2_OPLOCK_BREAK;
+}
+
+/* Answer the last member with STATUS_PENDING; its final reply is encoded and waits for work that takes no storage. What
+ * comes before it in the chain goes out first (Samba smb2_send_async_interim_response). */
+static bool answer_later(struct server_call *call, struct smb_chain_writer *writer)
+{
+	const struct smb_server *server = call->server;
+	uint32_t storage = call->token;
+	uint32_t limit = server->profile.async_credits;
+
+	if (!server->choice.chosen || !server->choice.interim || !can_be_async(call->request->header.command) ||
+	    (limit && call->on->outstanding_async >= limit))
+		return false;
+	call->token = SERVER_NONE;
+	if (!server_call_storage(call, false, 0)) {
+		call->token = storage;
+		return false;
+	}
+	if (storage != SERVER_NONE)
+		server_request_forget(call->server, storage);
+	if (writer->members)
+		send_part(call, writer);
+	return server_request_later(call->server, call->token, call->reply, writer);
+}
+
 static enum server_cut execute(struct server_call *call, const struct smb_pdu *pdu, struct smb2_message *request,
 			       struct smb_chain_writer *writer)
 {
 	struct smb_chain_reader reader;
 	struct smb2_message *reply = call->reply;
+	uint16_t command_before = 0;
 	uint32_t credits = 0;
 	bool has_more = true;
 
 	smb_chain_read(&reader, pdu);
-	for (uint32_t i = 0; has_more; i++) {
+	for (call->member = 0; has_more; call->member++) {
 		enum smb_wire_verdict verdict = decode_member(&reader, request, &has_more);
-		call->is_single = !i && !has_more;
+		call->is_single = !call->member && !has_more;
 		call->is_last = !has_more;
 		call->reply_room = writer->size - writer->used;
 		server_reply_header(&reply->header, &request->header, STATUS_SUCCESS);
 		server_reply_error(reply); /* unless the command fills in another body */
-		uint32_t status = run_member(call, verdict, !i);
+		uint32_t status = run_member(call, verdict);
 		if (call->cut || call->is_waiting || call->is_silent)
 			return call->cut;
 		reply->header.status = status;
 		if (status_is_error(status) && status != STATUS_MORE_PROCESSING_REQUIRED)
 			server_reply_error(reply);
+		if (call->is_last && answer_later(call, writer))
+			return SERVER_CUT_NONE;
 		finish_header(call, status, &credits);
-		if (smb_chain_append(writer, reply) != SMB_WIRE_OK)
+		if (server_misbehave_loses(call, command_before))
+			call->on->outstanding--;
+		else if (smb_chain_append(writer, reply) != SMB_WIRE_OK)
 			return SERVER_CUT_TOO_LONG;
+		command_before = request->header.command;
+		if (has_more && call->server->choice.chosen && call->server->choice.split)
+			send_part(call, writer);
 	}
-	struct smb_pdu chain = smb_chain_finish(writer);
-	if (writer->members > 1)
-		pad_last(writer, &chain);
-	deliver(call, &chain, writer->members);
+	if (writer->members)
+		deliver(call, writer);
 	return SERVER_CUT_NONE;
 }
 
@@ -384,6 +466,17 @@ static uint32_t reply_max(const struct smb_server *server)
 	uint32_t quarter = server->counts.chunks * SERVER_CHUNK / 4;
 
 	return quarter < SMB_SERVER_PDU_MAX ? quarter : SMB_SERVER_PDU_MAX;
+}
+
+static void expire_session(struct smb_server *server, const struct smb_pdu *pdu)
+{
+	struct smb2_header header;
+	uint32_t next;
+
+	smb2_header_decode(pdu->bytes, pdu->length, &header, &next);
+	uint32_t session = server_session_find(server, header.session_id);
+	if (session != SERVER_NONE && server_session(server, session)->state == SERVER_SESSION_VALID)
+		server_session(server, session)->is_expired = true;
 }
 
 static enum server_cut receive_chain(struct server_call *call, const struct smb_pdu *pdu, struct smb2_message *request,
@@ -397,6 +490,8 @@ static enum server_cut receive_chain(struct server_call *call, const struct smb_
 	if (cut)
 		return cut;
 	smb_chain_begin(&writer, bytes, reply_max(call->server));
+	if (call->server->choice.chosen && call->server->choice.expire)
+		expire_session(call->server, pdu);
 	return execute(call, pdu, request, &writer);
 }
 

@@ -234,8 +234,8 @@ static bool is_shared(const struct smb_server *server, uint32_t self, const uint
 	return false;
 }
 
-/* Leases and oplocks are granted as asked to a client that is alone with the file, and not at all otherwise: breaks
- * are never sent. Directories get none (Samba 4.17). */
+/* Leases and oplocks are granted as asked to a client that is alone with the file, and not at all otherwise: no open
+ * breaks what another holds. Directories get none (Samba 4.17). */
 static void grant_lease(struct server_call *call, uint32_t index)
 {
 	const struct smb2_create_req *request = &call->request->body.create_req;
@@ -387,11 +387,4 @@ uint32_t server_file_dispose(struct smb_server *server, uint32_t index, bool is_
 		return STATUS_DIRECTORY_NOT_EMPTY;
 	file->delete_pending = true;
 	return STATUS_SUCCESS;
-}
-
-/* No break is ever sent, so there is nothing to acknowledge (MS-SMB2 3.3.5.22). */
-uint32_t server_oplock_break(struct server_call *call)
-{
-	(void)call;
-	return STATUS_INVALID_PARAMETER;
 }

@@ -59,6 +59,7 @@ static void put_connection(struct writer *writer, const struct smb_server *serve
 	}
 	put(writer, on->outstanding, 4);
 	put(writer, on->outstanding_async, 4);
+	put(writer, on->owed, 4);
 }
 
 static void put_sessions(struct writer *writer, const struct smb_server *server)
@@ -71,6 +72,7 @@ static void put_sessions(struct writer *writer, const struct smb_server *server)
 		put(writer, session->id, 8);
 		put(writer, session->channels, 8);
 		put(writer, session->setting_up, 8);
+		put(writer, session->is_expired, 1);
 		put(writer, session->dialect, 2);
 		put_bytes(writer, session->client_guid, sizeof(session->client_guid));
 	}
@@ -131,6 +133,8 @@ static void put_handle(struct writer *writer, const struct server_handle *handle
 	put(writer, handle->mode, 4);
 	put(writer, handle->delete_on_close, 1);
 	put(writer, handle->oplock, 1);
+	put(writer, handle->is_breaking, 1);
+	put(writer, handle->break_to, 1);
 	put(writer, handle->lease_state, 4);
 	put(writer, handle->lease_epoch, 2);
 	put(writer, handle->channel_sequence, 2);
@@ -173,7 +177,7 @@ static void put_request(struct writer *writer, const struct smb_server *server, 
 	put(writer, request->members, 4);
 	if (server->profile.interim == SMB_INTERIM_AFTER && request->state == SERVER_REQUEST_WAITING)
 		put(writer, server->now_ns - request->arrived_ns, 8);
-	if (request->state == SERVER_REQUEST_CHAIN)
+	if (request->reply_chunk != SERVER_NONE)
 		put_reply(writer, server, request->reply_chunk, request->reply_length);
 }
 
@@ -208,6 +212,7 @@ size_t smb_server_encode(const struct smb_server *server, uint8_t *buffer, size_
 		put_request(&writer, server, server_request(server, i));
 	for (uint32_t i = 0; i < server->output_count; i++)
 		put_output(&writer, server, server_output(server, (server->output_first + i) % server->limits.outputs));
+	put(&writer, server->writes, 4);
 	put(&writer, server->wake_ns ? server->wake_ns - server->now_ns : 0, 8);
 	return writer.used <= size ? writer.used : 0;
 }

@@ -48,6 +48,7 @@ struct server_connection {
 	struct smb_server_window window;
 	uint32_t outstanding;
 	uint32_t outstanding_async;
+	uint32_t owed; /* requests whose grant is still to come */
 };
 
 enum server_session_state { SERVER_SESSION_FREE, SERVER_SESSION_SETTING_UP, SERVER_SESSION_VALID };
@@ -57,6 +58,7 @@ struct server_session {
 	uint64_t id;
 	uint64_t channels; /* bit per connection that completed its SESSION_SETUP */
 	uint64_t setting_up; /* bit per connection between its two legs */
+	bool is_expired; /* until it is authenticated again (MS-SMB2 3.3.5.5.2) */
 	uint16_t dialect;
 	uint8_t client_guid[16];
 };
@@ -116,7 +118,9 @@ struct server_handle {
 	uint32_t before; /* of the same file */
 	bool used;
 	bool delete_on_close;
+	bool is_breaking; /* until the client acknowledges */
 	uint8_t oplock;
+	uint8_t break_to; /* oplock level or lease state, with is_breaking */
 	uint64_t id;
 	uint32_t session;
 	uint32_t tree;
@@ -138,7 +142,7 @@ struct server_handle {
 enum server_request_state {
 	SERVER_REQUEST_FREE,
 	SERVER_REQUEST_WAITING, /* not answered at all */
-	SERVER_REQUEST_ASYNC, /* STATUS_PENDING was sent */
+	SERVER_REQUEST_ASYNC, /* STATUS_PENDING was sent; with `reply_chunk` the final reply is encoded already */
 	SERVER_REQUEST_CHAIN, /* a compound or a reply with bytes, already encoded, held until its work is done */
 	SERVER_REQUEST_ANSWERED, /* cancelled, refused or its connection is gone; only the work is still running */
 };
@@ -161,7 +165,7 @@ struct server_request {
 	uint64_t message_id;
 	uint64_t arrived_ns;
 	struct smb_slice data; /* READ: the answer; WRITE: only the length */
-	uint32_t reply_chunk; /* CHAIN */
+	uint32_t reply_chunk; /* SERVER_NONE: nothing encoded yet */
 	uint32_t reply_length;
 };
 
@@ -247,6 +251,10 @@ struct smb_server {
 	uint64_t wake_ns; /* announced and not yet come; 0 = none */
 	uint32_t output_first;
 	uint32_t output_count;
+	struct smb_server_choice choice; /* for the input that is being executed */
+	struct smb_server_misbehaviour misbehaviour;
+	bool misbehaves; /* any of it */
+	uint32_t writes; /* counted for write_pushback */
 };
 
 #define SERVER_ARRAY(type, name)                                                                                       \

@@ -10,6 +10,7 @@
 #define FSCTL_SET_REPARSE_POINT 0x000900a4u
 #define FSCTL_GET_REPARSE_POINT 0x000900a8u
 #define FLAG_IS_FSCTL 1u
+#define INTERFACES_PAD 8 /* bytes, as Azure has them */
 #define INTERFACE_BYTES 152u
 
 static uint32_t answer(struct server_call *call, const uint8_t *output, uint32_t length)
@@ -30,7 +31,7 @@ static uint32_t query_interfaces(struct server_call *call)
 {
 	const struct smb_server *server = call->server;
 	struct smb2_network_interface list[16];
-	uint32_t room = server->interface_count * INTERFACE_BYTES, used = 0, count = 0;
+	uint32_t room = server->interface_count * INTERFACE_BYTES + INTERFACES_PAD, used = 0, count = 0;
 
 	if (server_call_room(call) < room)
 		return STATUS_INSUFFICIENT_RESOURCES;
@@ -45,8 +46,11 @@ static uint32_t query_interfaces(struct server_call *call)
 		};
 	}
 	uint8_t *bytes = server_call_scratch(call, room);
+	memset(bytes, 0, room);
 	if (smb2_interfaces_encode(list, count, bytes, room, &used) != SMB_WIRE_OK)
 		return STATUS_INTERNAL_ERROR;
+	if (server->misbehaviour.interfaces_are_padded && used + INTERFACES_PAD <= room)
+		used += INTERFACES_PAD;
 	if (used > call->request->body.ioctl_req.max_output_response)
 		return STATUS_BUFFER_TOO_SMALL;
 	return answer(call, bytes, used);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sim/server/outputs.h"
+#include "sim/server/misbehave.h"
 #include "sim/server/requests.h"
 
 #include <string.h>
@@ -73,15 +74,33 @@ static struct server_output *output_push(struct smb_server *server)
 	return server_output(server, index);
 }
 
+static uint32_t store_spoiled(struct smb_server *server, struct smb_pdu reply, uint32_t *length)
+{
+	uint8_t copy[SMB_SERVER_PDU_MAX + MISBEHAVE_EXTRA];
+
+	server_misbehave(server, &reply, copy);
+	*length = reply.length;
+	return server_chunks_store(server, copy, reply.length);
+}
+
+uint32_t server_reply_store(struct smb_server *server, const struct smb_pdu *reply, uint32_t *length)
+{
+	if (server->misbehaves)
+		return store_spoiled(server, *reply, length);
+	*length = reply->length;
+	return server_chunks_store(server, reply->bytes, reply->length);
+}
+
 void server_output_send(struct smb_server *server, uint32_t connection, const struct smb_pdu *pdu)
 {
-	*output_push(server) = (struct server_output){
+	struct server_output output = {
 		.kind = SMB_SERVER_SEND,
 		.connection = connection,
-		.chunk = server_chunks_store(server, pdu->bytes, pdu->length),
-		.length = pdu->length,
 		.payload = pdu->payload,
 	};
+
+	output.chunk = server_reply_store(server, pdu, &output.length);
+	*output_push(server) = output;
 }
 
 void server_output_held(struct smb_server *server, const struct server_request *request)
@@ -196,6 +215,7 @@ void smb_server_next(struct smb_server *server, struct smb_server_output *output
 	if (server_interim_due(server) && output_pop(server, output, buffer, size))
 		return;
 	*output = (struct smb_server_output){ .kind = SMB_SERVER_IDLE };
+	server->choice.chosen = false;
 	uint64_t wake_ns = server_interim_wake(server);
 	if (wake_ns && (!server->wake_ns || wake_ns < server->wake_ns)) {
 		server->wake_ns = wake_ns;

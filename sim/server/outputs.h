@@ -11,6 +11,8 @@ uint32_t server_chunks_room(const struct smb_server *server);
 /** Keep a copy of `bytes`; the caller has checked the room. */
 uint32_t server_chunks_store(struct smb_server *server, const uint8_t *bytes, uint32_t length);
 void server_chunks_free(struct smb_server *server, uint32_t chunk);
+/** Keep the bytes of a reply, spoiled if the server misbehaves; `length` as they will be sent. */
+uint32_t server_reply_store(struct smb_server *server, const struct smb_pdu *reply, uint32_t *length);
 
 /** True when `count` more outputs fit. */
 static inline bool server_outputs_fit(const struct smb_server *server, uint32_t count)

@@ -104,10 +104,10 @@ uint32_t server_request_find(const struct smb_server *server, uint32_t connectio
 	return SERVER_NONE;
 }
 
-uint32_t server_grant(struct smb_server *server, uint32_t connection, const struct smb2_header *request,
-		      uint32_t status)
+/* By the profile's rules. */
+static uint32_t usual_grant(struct smb_server *server, struct server_connection *on, const struct smb2_header *request,
+			    uint32_t status)
 {
-	struct server_connection *on = server_connection(server, connection);
 	const struct smb_server_profile *profile = &server->profile;
 	uint32_t extra = profile->credits_per_reply_max ? profile->credits_per_reply_max : UINT32_MAX;
 	uint32_t asked = request->credits;
@@ -120,6 +120,34 @@ uint32_t server_grant(struct smb_server *server, uint32_t connection, const stru
 	}
 	return smb_server_window_grant(&on->window, smb_server_window_charge(&on->window, request->credit_charge),
 				       asked, extra);
+}
+
+/* As the host chose; but a client is never left with nothing and nothing to come (MS-SMB2 3.3.1.2). */
+static uint32_t chosen_grant(struct smb_server *server, struct server_connection *on, bool is_last)
+{
+	struct smb_server_choice *choice = &server->choice;
+	uint32_t part = choice->spread && choice->grant ? 1 : 0;
+	uint32_t amount = is_last ? choice->grant : part;
+
+	choice->grant = (uint16_t)(choice->grant - amount);
+	if (!amount && !on->owed && !on->window.granted && !server->misbehaviour.starves)
+		amount = 1;
+	return smb_server_window_grow(&on->window, amount);
+}
+
+uint32_t server_grant(struct smb_server *server, uint32_t connection, const struct smb2_header *request,
+		      uint32_t status, bool is_last)
+{
+	struct server_connection *on = server_connection(server, connection);
+
+	on->owed--;
+	if (server->misbehaviour.overgrants) {
+		smb_server_window_grow(&on->window, UINT32_MAX);
+		return UINT16_MAX;
+	}
+	if (server->choice.chosen)
+		return chosen_grant(server, on, is_last);
+	return usual_grant(server, on, request, status);
 }
 
 void server_reply_header(struct smb2_header *reply, const struct smb2_header *request, uint32_t status)
@@ -167,6 +195,17 @@ static void send_short(struct smb_server *server, uint32_t connection, const str
 	server_output_send(server, connection, &pdu);
 }
 
+/* The header of the final reply after an interim one. */
+static void finish_async(struct smb_server *server, const struct server_request *request, struct smb2_header *header)
+{
+	struct server_connection *on = server_connection(server, request->connection);
+	uint16_t again = request->credits_asked ? request->credits_asked : 1;
+
+	header->flags |= SMB2_FLAGS_ASYNC_COMMAND;
+	header->async_id = request->message_id;
+	header->credits = server->misbehaviour.final_grants ? (uint16_t)smb_server_window_grow(&on->window, again) : 0;
+}
+
 /* The final reply of a single request. Asynchronous ones carry no credits: the interim reply brought them. */
 static void answer(struct smb_server *server, struct server_request *request, uint32_t status)
 {
@@ -190,57 +229,89 @@ static void answer(struct smb_server *server, struct server_request *request, ui
 		reply.body.write_rsp = (struct smb2_write_rsp){ .count = request->data.length };
 	}
 	if (request->state == SERVER_REQUEST_ASYNC) {
-		reply.header.flags |= SMB2_FLAGS_ASYNC_COMMAND;
-		reply.header.async_id = request->message_id;
+		finish_async(server, request, &reply.header);
 		on->outstanding_async--;
 	} else {
-		reply.header.credits = (uint16_t)server_grant(server, request->connection, &header, status);
+		reply.header.credits = (uint16_t)server_grant(server, request->connection, &header, status, true);
 	}
 	on->outstanding--;
 	send_short(server, request->connection, &reply);
 }
 
+void server_request_forget(struct smb_server *server, uint32_t index)
+{
+	pending_remove(server, index);
+	bucket_remove(server, index);
+	server_request(server, index)->state = SERVER_REQUEST_ANSWERED;
+}
+
 /* The reply is out, the work is not done: the entry stays until the host reports it. */
 static void answer_early(struct smb_server *server, uint32_t index, uint32_t status)
 {
-	struct server_request *request = server_request(server, index);
-
-	answer(server, request, status);
-	pending_remove(server, index);
-	bucket_remove(server, index);
-	request->state = SERVER_REQUEST_ANSWERED;
+	answer(server, server_request(server, index), status);
+	server_request_forget(server, index);
 }
 
-/* STATUS_PENDING with the whole grant and CreditCharge 0, as Samba 4.17 sends it; over the profile's number of
- * asynchronous requests the request is refused instead (MS-SMB2 3.3.4.2). */
-static void go_async(struct smb_server *server, uint32_t index)
+/* STATUS_PENDING with the whole grant and CreditCharge 0, as Samba 4.17 sends it. */
+static void send_interim(struct smb_server *server, uint32_t index)
 {
 	struct server_request *request = server_request(server, index);
 	struct server_connection *on = server_connection(server, request->connection);
 	struct smb2_header header = request_header(request);
 	struct smb2_message reply;
 
-	if (server->profile.async_credits && on->outstanding_async >= server->profile.async_credits) {
-		answer_early(server, index, STATUS_INSUFFICIENT_RESOURCES);
-		return;
-	}
 	server_reply_header(&reply.header, &header, STATUS_PENDING);
 	server_reply_error(&reply);
 	reply.header.credit_charge = 0;
 	reply.header.flags |= SMB2_FLAGS_ASYNC_COMMAND;
 	reply.header.async_id = request->message_id;
-	reply.header.credits = (uint16_t)server_grant(server, request->connection, &header, STATUS_PENDING);
+	if (server->misbehaviour.interim_is_free)
+		on->owed--;
+	else
+		reply.header.credits = (uint16_t)server_grant(server, request->connection, &header, STATUS_PENDING,
+							      true);
 	request->state = SERVER_REQUEST_ASYNC;
 	on->outstanding_async++;
 	pending_remove(server, index);
 	send_short(server, request->connection, &reply);
 }
 
+/* Over the profile's number of asynchronous requests the request is refused (MS-SMB2 3.3.4.2). */
+static void go_async(struct smb_server *server, uint32_t index)
+{
+	struct server_request *request = server_request(server, index);
+	const struct server_connection *on = server_connection(server, request->connection);
+
+	if (server->profile.async_credits && on->outstanding_async >= server->profile.async_credits) {
+		answer_early(server, index, STATUS_INSUFFICIENT_RESOURCES);
+		return;
+	}
+	send_interim(server, index);
+}
+
+bool server_request_later(struct smb_server *server, uint32_t index, struct smb2_message *reply,
+			  struct smb_chain_writer *writer)
+{
+	struct server_request *request = server_request(server, index);
+
+	finish_async(server, request, &reply->header);
+	enum smb_wire_verdict verdict = smb_chain_append(writer, reply);
+	assert(verdict == SMB_WIRE_OK);
+	(void)verdict;
+	struct smb_pdu pdu = smb_chain_finish(writer);
+	server_request_hold(server, index, &pdu);
+	request->members = 1;
+	send_interim(server, index);
+	return true;
+}
+
 void server_request_wait(struct smb_server *server, uint32_t index)
 {
+	bool is_chosen = server->choice.chosen;
+
 	if (server_is_smb1(server, server_request(server, index)->connection))
 		return; /* no interim replies there */
-	if (server->profile.interim == SMB_INTERIM_ALWAYS)
+	if (is_chosen ? server->choice.interim : server->profile.interim == SMB_INTERIM_ALWAYS)
 		go_async(server, index);
 	else if (server->profile.interim == SMB_INTERIM_AFTER)
 		pending_append(server, index);
@@ -251,8 +322,7 @@ void server_request_hold(struct smb_server *server, uint32_t index, const struct
 	struct server_request *request = server_request(server, index);
 
 	request->state = SERVER_REQUEST_CHAIN;
-	request->reply_chunk = server_chunks_store(server, reply->bytes, reply->length);
-	request->reply_length = reply->length;
+	request->reply_chunk = server_reply_store(server, reply, &request->reply_length);
 	request->data = reply->payload;
 }
 
@@ -261,7 +331,7 @@ void server_request_cancel(struct smb_server *server, uint32_t index)
 	struct server_request *request = server_request(server, index);
 
 	/* A WRITE has taken effect already; a chain has been executed. Both are answered as usual. */
-	if (request->command == SMB2_READ && request->state != SERVER_REQUEST_CHAIN)
+	if (request->command == SMB2_READ && request->reply_chunk == SERVER_NONE)
 		answer_early(server, index, STATUS_CANCELLED);
 }
 
@@ -272,11 +342,9 @@ void server_requests_abandon(struct smb_server *server, uint32_t connection)
 		if (request->connection != connection || request->state == SERVER_REQUEST_FREE ||
 		    request->state == SERVER_REQUEST_ANSWERED)
 			continue;
-		pending_remove(server, i);
-		bucket_remove(server, i);
+		server_request_forget(server, i);
 		server_chunks_free(server, request->reply_chunk);
 		request->reply_chunk = SERVER_NONE;
-		request->state = SERVER_REQUEST_ANSWERED;
 	}
 }
 
@@ -314,8 +382,10 @@ void smb_server_work_done(struct smb_server *server, uint32_t token, uint64_t no
 	server->now_ns = now_ns;
 	if (--request->works)
 		return;
-	if (request->state == SERVER_REQUEST_CHAIN) {
-		server_connection(server, request->connection)->outstanding -= request->members;
+	if (request->state != SERVER_REQUEST_ANSWERED && request->reply_chunk != SERVER_NONE) {
+		struct server_connection *on = server_connection(server, request->connection);
+		on->outstanding -= request->members;
+		on->outstanding_async -= request->state == SERVER_REQUEST_ASYNC;
 		server_output_held(server, request);
 	} else if (request->state != SERVER_REQUEST_ANSWERED) {
 		answer(server, request, STATUS_SUCCESS);

@@ -19,9 +19,15 @@ void server_request_cancel(struct smb_server *server, uint32_t index);
 /** The connection is gone: nobody waits for these replies. */
 void server_requests_abandon(struct smb_server *server, uint32_t connection);
 
-/** Credits granted with one reply, by the profile's rules. */
+/** STATUS_PENDING for a request whose final `reply` is known: it is encoded with `writer`'s buffer and kept. */
+bool server_request_later(struct smb_server *server, uint32_t index, struct smb2_message *reply,
+			  struct smb_chain_writer *writer);
+/** Nothing more is answered to it; its storage work goes on. */
+void server_request_forget(struct smb_server *server, uint32_t index);
+
+/** Credits granted with one reply, as the host chose or by the profile's rules. `is_last`: of a chain. */
 uint32_t server_grant(struct smb_server *server, uint32_t connection, const struct smb2_header *request,
-		      uint32_t status);
+		      uint32_t status, bool is_last);
 /** The header of the reply to a request: ids, flags and CreditCharge; no credits yet. */
 void server_reply_header(struct smb2_header *reply, const struct smb2_header *request, uint32_t status);
 /** An error, or an interim reply: nothing but the status. */

@@ -4,6 +4,7 @@
 
 #include "sim/server/call.h"
 #include "sim/server/files.h"
+#include "sim/server/misbehave.h"
 #include "sim/server/outputs.h"
 #include "sim/server/requests.h"
 
@@ -125,6 +126,8 @@ struct smb_server *smb_server_init(void *block, const struct smb_server_limits *
 	memcpy(server->share, config->share, strlen(config->share));
 	server->interface_count = config->interface_count;
 	memcpy(server->interfaces, config->interfaces, sizeof(server->interfaces));
+	server->misbehaviour = config->misbehaviour;
+	server->misbehaves = server_misbehaviour_is_any(&config->misbehaviour);
 	server->pending_first = SERVER_NONE;
 	server->pending_last = SERVER_NONE;
 	chain_free_things(server);
@@ -240,6 +243,11 @@ void smb_server_set_interface(struct smb_server *server, uint32_t index, const s
 	server->interfaces[index] = *interface;
 }
 
+void smb_server_choose(struct smb_server *server, const struct smb_server_choice *choice)
+{
+	server->choice = *choice;
+}
+
 void smb_server_look(const struct smb_server *server, uint32_t connection, struct smb_server_connection_info *info)
 {
 	assert(connection < server->limits.connections);
@@ -252,5 +260,6 @@ void smb_server_look(const struct smb_server *server, uint32_t connection, struc
 		.granted = on->window.granted,
 		.outstanding = on->outstanding,
 		.outstanding_async = on->outstanding_async,
+		.owed = on->owed,
 	};
 }

@@ -14,14 +14,15 @@
  * call smb_server_closed() before the connection number is used again. Time never runs backwards. A call needs up to
  * 140 KiB of stack.
  *
- * What it does not do: signatures and encryption are not looked at; oplock and lease breaks are never sent, so caching
- * is granted only to a client alone with a file; locks are granted to everybody; durable opens do not outlive their
- * connection; CHANGE_NOTIFY, pipes and reparse points are refused. A file name is at most 60 UTF-16 units. File
+ * What it does not do: signatures and encryption are not looked at; oplock and lease breaks are sent only when the host
+ * says so, so caching is granted only to a client alone with a file; locks are granted to everybody; durable opens do not
+ * outlive their connection; CHANGE_NOTIFY, pipes and reparse points are refused. A file name is at most 60 UTF-16 units. File
  * content is exact for data that travels as slices (payload.h); data that travels in the bytes is only counted. A READ
  * across two sources is answered with the bytes up to about 64 KiB, a longer one ends at the border.
  */
 
 #include "protocol/wire/message.h"
+#include "sim/server/choice.h"
 #include "sim/server/profile.h"
 
 #include <stddef.h>
@@ -56,6 +57,7 @@ struct smb_server_config {
 	const char *share; /* copied */
 	uint32_t interface_count;
 	struct smb_server_interface interfaces[16];
+	struct smb_server_misbehaviour misbehaviour;
 };
 
 size_t smb_server_size(const struct smb_server_limits *limits);
@@ -78,6 +80,30 @@ void smb_server_closed(struct smb_server *server, uint32_t connection, uint64_t 
 
 /** Interface `index` (< interface_count of the config) is another one from now on; clients learn of it when they ask. */
 void smb_server_set_interface(struct smb_server *server, uint32_t index, const struct smb_server_interface *interface);
+
+/** Decide what is free (choice.h) in the answer that the next smb_server_receive, smb_server_work_done or
+ *  smb_server_wake brings; forgotten when its outputs are drained. */
+void smb_server_choose(struct smb_server *server, const struct smb_server_choice *choice);
+
+/** One open, for who wants to break its caching. */
+struct smb_server_open_info {
+	bool is_open;
+	bool is_breaking; /* notified, and not yet acknowledged */
+	bool is_lease;
+	uint8_t oplock_level; /* as granted: 0, 1 (level II), 8 (exclusive), 9 (batch); MS-SMB2 2.2.14 */
+	uint32_t lease_state; /* SMB2_LEASE_* (MS-SMB2 2.2.13.2.8) */
+	uint64_t channels; /* bit per connection of its session */
+};
+/** Open `index`, 0 to limits.handles - 1. */
+void smb_server_look_open(const struct smb_server *server, uint32_t index, struct smb_server_open_info *info);
+/**
+ * Break the caching of open `index` to `to`: a lease to the states in `to`, an oplock to that level (0 or 1). The
+ * notification goes out on `connection` (MS-SMB2 3.3.4.6, 3.3.4.7), any channel of the session will do; one that leaves
+ * something to write back or to close waits for its acknowledgement. All opens of a lease key lose together.
+ * False, and nothing happens: there is no such open, it holds no more than `to`, a break is under way, or `connection`
+ * is no channel of its session.
+ */
+bool smb_server_break(struct smb_server *server, uint32_t index, uint32_t connection, uint32_t to, uint64_t now_ns);
 
 enum smb_server_verdict {
 	SMB_SERVER_OK,
@@ -123,6 +149,7 @@ struct smb_server_connection_info {
 	uint32_t granted; /* credits the client holds by the server's count */
 	uint32_t outstanding; /* requests received and not finally answered */
 	uint32_t outstanding_async;
+	uint32_t owed; /* of these, those whose reply will still bring credits */
 };
 void smb_server_look(const struct smb_server *server, uint32_t connection, struct smb_server_connection_info *info);
 

@@ -190,6 +190,7 @@ static uint32_t second_leg(struct server_call *call, struct server_session *sess
 
 	session->setting_up &= ~bit;
 	session->channels |= bit;
+	session->is_expired = false; /* MS-SMB2 3.3.5.5.3 */
 	if (session->state == SERVER_SESSION_SETTING_UP) {
 		session->state = SERVER_SESSION_VALID;
 		end_previous(call, call->request->body.session_setup_req.previous_session_id);

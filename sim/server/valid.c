@@ -56,7 +56,7 @@ static bool connections_are_valid(const struct smb_server *server)
 		if (!on->open)
 			continue;
 		if (!smb_server_window_is_valid(&on->window, server_window_seen(server, i)) ||
-		    on->outstanding_async > on->outstanding)
+		    on->outstanding_async > on->outstanding || on->owed > on->outstanding - on->outstanding_async)
 			return false;
 	}
 	return true;
@@ -159,7 +159,7 @@ static bool requests_are_valid(const struct smb_server *server)
 		if (!request->works || (request->state != SERVER_REQUEST_ANSWERED &&
 					!server_connection(server, request->connection)->open))
 			return false;
-		if (request->state == SERVER_REQUEST_CHAIN)
+		if (request->reply_chunk != SERVER_NONE)
 			chunks += chunks_of(request->reply_length);
 	}
 	for (uint32_t i = 0; i < server->output_count; i++) {

@@ -124,18 +124,22 @@ enum smb_server_window_verdict smb_server_window_use(struct smb_server_window *w
 	return SMB_SERVER_WINDOW_OK;
 }
 
-uint32_t smb_server_window_grant(struct smb_server_window *window, uint32_t charge, uint32_t asked, uint32_t extra_max)
+uint32_t smb_server_window_grow(struct smb_server_window *window, uint32_t amount)
 {
 	uint64_t ids_left = UINT64_MAX - 1 - window->low; /* UINT64_MAX is the id of break notifications */
 	uint32_t widest = ids_left < window->max ? (uint32_t)ids_left : window->max;
 	uint32_t room = widest > window->range ? widest - window->range : 0;
-	uint32_t grant;
+	uint32_t grant = min32(amount, room);
 
-	if (charge > window->max)
-		charge = window->max;
-	extra_max = min32(extra_max, window->max - charge);
-	grant = min32(charge + min32(asked ? asked - 1 : 0, extra_max), room);
 	window->range += grant;
 	window->granted += grant;
 	return grant;
+}
+
+uint32_t smb_server_window_grant(struct smb_server_window *window, uint32_t charge, uint32_t asked, uint32_t extra_max)
+{
+	if (charge > window->max)
+		charge = window->max;
+	extra_max = min32(extra_max, window->max - charge);
+	return smb_server_window_grow(window, charge + min32(asked ? asked - 1 : 0, extra_max));
 }

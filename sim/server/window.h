@@ -47,5 +47,7 @@ enum smb_server_window_verdict smb_server_window_use(struct smb_server_window *w
  * takes credits away. The window grows by the answer.
  */
 uint32_t smb_server_window_grant(struct smb_server_window *window, uint32_t charge, uint32_t asked, uint32_t extra_max);
+/** Grant `amount`, or what there is room for. */
+uint32_t smb_server_window_grow(struct smb_server_window *window, uint32_t amount);
 
 #endif

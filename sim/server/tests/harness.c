@@ -360,16 +360,26 @@ struct t_reply *t_write(struct t *t, struct smb2_file_id id, uint64_t offset, st
 	return t_ask(t, 0, &message);
 }
 
-struct t_reply *t_query_info(struct t *t, struct smb2_file_id id, uint8_t type, uint8_t class, uint32_t room)
+struct smb2_message t_query_request(struct t *t, struct smb2_file_id id)
 {
 	struct smb2_message message = t_request(t, 0, SMB2_QUERY_INFO, SMB2_BODY_QUERY_INFO_REQ);
 
 	message.body.query_info_req = (struct smb2_query_info_req){
-		.info_type = type,
-		.file_info_class = class,
-		.output_buffer_length = room,
+		.info_type = SMB2_O_INFO_FILE,
+		.file_info_class = 18, /* FileAllInformation */
+		.output_buffer_length = 4096,
 		.file_id = id,
 	};
+	return message;
+}
+
+struct t_reply *t_query_info(struct t *t, struct smb2_file_id id, uint8_t type, uint8_t class, uint32_t room)
+{
+	struct smb2_message message = t_query_request(t, id);
+
+	message.body.query_info_req.info_type = type;
+	message.body.query_info_req.file_info_class = class;
+	message.body.query_info_req.output_buffer_length = room;
 	return t_ask(t, 0, &message);
 }
 

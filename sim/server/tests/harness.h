@@ -86,6 +86,7 @@ struct smb2_message t_read_request(struct t *t, struct smb2_file_id id, uint64_t
 struct t_reply *t_read(struct t *t, struct smb2_file_id id, uint64_t offset, uint32_t length);
 struct smb2_message t_write_request(struct t *t, struct smb2_file_id id, uint64_t offset, struct smb_slice data);
 struct t_reply *t_write(struct t *t, struct smb2_file_id id, uint64_t offset, struct smb_slice data);
+struct smb2_message t_query_request(struct t *t, struct smb2_file_id id);
 struct t_reply *t_query_info(struct t *t, struct smb2_file_id id, uint8_t type, uint8_t class, uint32_t room);
 struct t_reply *t_set_info(struct t *t, struct smb2_file_id id, uint8_t class, const uint8_t *data, uint32_t length);
 
