@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-
-/* smblab bill: what shell commands become on the wire. */
-
+#include "experiments/bill.h"
 #include "experiments/commands.h"
-#include "sim/world/bill.h"
-#include "sim/world/profile.h"
+#include "experiments/keys_special.h"
 
 #include <json-glib/json-glib.h>
 #include <stdio.h>
 #include <string.h>
 
-#define NS_PER_S 1e9
-#define NS_PER_MS UINT64_C(1000000)
-#define SMALL_DIRECTORY 10 /* entries of a directory that is assumed */
+#define NS_PER_MS 1e6
 
 struct bill_options {
 	char *kernel;
@@ -20,367 +15,278 @@ struct bill_options {
 	char *server;
 	char *mount_point;
 	char *local_size;
+	char *network;
+	char *rtt;
+	char *rate;
 	char **files;
 	char **directories;
 	char **missing;
 	char **policies;
+	char **sets;
 	gboolean detail;
 	gboolean json;
 };
 
-struct bill {
-	const struct bill_options *options;
-	struct sim_bill *wire;
-	struct smb_ops_shell shell;
-	GHashTable *known; /* paths relative to the share that exist, or are said not to */
-	GPtrArray *assumed; /* sentences */
-	JsonBuilder *json;
-	guint total;
-	uint64_t deferred_close_ms;
-	bool mounted;
-};
-
-static bool fail_usage(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-
-static bool fail_usage(GError **error, const char *format, ...)
+static bool has_network(const struct bill_options *options)
 {
-	va_list arguments;
-
-	va_start(arguments, format);
-	if (error)
-		*error = g_error_new_valist(LAB_ERROR, LAB_ERROR_USAGE, format, arguments);
-	va_end(arguments);
-	return false;
+	return options->network || options->rtt || options->rate;
 }
 
-/* ---------------------------------------------------------------------------------------------------- the share's names */
-
-static char *server_path(const char *path)
+static double ms_between(uint64_t from_ns, uint64_t to_ns)
 {
-	return g_strdelimit(g_strdup(path), "/", '\\');
+	return to_ns > from_ns ? (double)(to_ns - from_ns) / NS_PER_MS : 0;
 }
 
-static void make_file(struct bill *bill, const char *path, guint64 bytes)
-{
-	g_autofree char *name = server_path(path);
+/* -------------------------------------------------------------------------------------------------------------- printing */
 
-	smb_server_make_file(bill->wire->server, name, 1, bytes);
-	g_hash_table_add(bill->known, g_strdup(path));
+static bool is_background(const struct lab_bill *bill, const struct lab_bill_step *step)
+{
+	return step->job + 1 == bill->point->workload.job_count;
 }
 
-static void make_directory(struct bill *bill, const char *path, guint64 entries)
+static void chain_print(const struct lab_bill *bill, const struct lab_bill_step *step, guint index)
 {
-	g_autofree char *name = server_path(path);
+	const struct sim_pair *pair = &g_array_index(bill->pairs, struct sim_pair, index);
+	g_autofree char *text = sim_pairs_text(bill->pairs, index, index + 1, false);
 
-	if (*name)
-		smb_server_make_directory(bill->wire->server, name);
-	for (guint64 i = 0; i < entries; i++) {
-		g_autofree char *entry = g_strdup_printf("%s%sfile%" G_GUINT64_FORMAT, name, *name ? "\\" : "", i);
-
-		smb_server_make_file(bill->wire->server, entry, 1, 0);
-	}
-	g_hash_table_add(bill->known, g_strdup(path));
-}
-
-/** PATH or PATH=NUMBER, PATH below the mount point. */
-static bool parse_name(const struct bill *bill, const char *text, char **path, uint64_t *number, GError **error)
-{
-	const char *equals = strrchr(text, '=');
-	g_autofree char *before = equals ? g_strndup(text, (gsize)(equals - text)) : g_strdup(text);
-	gsize length = strlen(bill->shell.mount_point);
-
-	if (equals && !lab_whole_parse(LAB_SIZE, equals + 1, number, error))
-		return false;
-	if (strncmp(before, bill->shell.mount_point, length) != 0 || before[length] != '/' || !before[length + 1])
-		return fail_usage(error, "%s is not below the mount point %s", before, bill->shell.mount_point);
-	*path = g_strdup(before + length + 1);
-	return true;
-}
-
-static bool make_given(struct bill *bill, GError **error)
-{
-	const struct bill_options *options = bill->options;
-	uint64_t number;
-
-	for (char **text = options->files; text && *text; text++) {
-		g_autofree char *path = NULL;
-
-		number = bill->shell.local_bytes;
-		if (!parse_name(bill, *text, &path, &number, error))
-			return false;
-		make_file(bill, path, number);
-	}
-	for (char **text = options->directories; text && *text; text++) {
-		g_autofree char *path = NULL;
-
-		number = SMALL_DIRECTORY;
-		if (!parse_name(bill, *text, &path, &number, error))
-			return false;
-		if (number > 100000)
-			return fail_usage(error, "--directory %s: at most 100000 entries", *text);
-		make_directory(bill, path, number);
-	}
-	for (char **text = options->missing; text && *text; text++) {
-		g_autofree char *path = NULL;
-
-		if (!parse_name(bill, *text, &path, &number, error))
-			return false;
-		g_hash_table_add(bill->known, g_steal_pointer(&path));
-	}
-	return true;
-}
-
-static void assume(struct bill *bill, const char *path, bool is_directory, guint entries)
-{
-	if (g_hash_table_contains(bill->known, path))
-		return;
-	if (is_directory) {
-		make_directory(bill, path, entries);
-		g_ptr_array_add(bill->assumed,
-				g_strdup_printf("%s%s%s is a directory with %u entries", bill->shell.mount_point,
-						*path ? "/" : "", path, entries));
-		return;
-	}
-	if (!*path)
-		return;
-	make_file(bill, path, bill->shell.local_bytes);
-	g_ptr_array_add(bill->assumed, g_strdup_printf("%s/%s is a file of %" G_GUINT64_FORMAT " bytes",
-						       bill->shell.mount_point, path, bill->shell.local_bytes));
-}
-
-/** What a command needs to find is made, unless it was given, said to be missing, or made by a command before. */
-static void assume_names(struct bill *bill, const struct smb_ops_command *command)
-{
-	switch (command->kind) {
-	case SMB_OPS_RM:
-	case SMB_OPS_MV:
-	case SMB_OPS_LN:
-	case SMB_OPS_STAT:
-	case SMB_OPS_CAT:
-	case SMB_OPS_CP:
-	case SMB_OPS_CP_OUT:
-	case SMB_OPS_CHMOD:
-	case SMB_OPS_DF:
-	case SMB_OPS_STAT_F:
-		assume(bill, command->source, false, 0);
-		break;
-	case SMB_OPS_LS:
-	case SMB_OPS_LS_L:
-	case SMB_OPS_READDIR:
-		assume(bill, command->source, true, SMALL_DIRECTORY);
-		break;
-	case SMB_OPS_RMDIR:
-		assume(bill, command->source, true, 0);
-		break;
-	default:
-		break;
-	}
-	g_hash_table_add(bill->known, g_strdup(command->source));
-	g_hash_table_add(bill->known, g_strdup(command->target));
-}
-
-/* ------------------------------------------------------------------------------------------------------------- output */
-
-static void print_result(struct bill *bill, const char *line, enum smb_ops_error ended)
-{
-	guint pairs = bill->wire->pairs->len;
-	g_autofree char *text = sim_bill_text(bill->wire, 0, pairs, bill->options->detail && !bill->options->json);
-	g_autofree char *detail = sim_bill_text(bill->wire, 0, pairs, true);
-
-	bill->total += pairs;
-	sim_bill_forget(bill->wire);
-	if (!bill->options->json) {
-		if (ended)
-			printf("%s: %s\n", line, smb_ops_error_text(ended));
-		else
-			printf("%s\n", line);
-		printf("  %u pair%s%s%s\n", pairs, pairs == 1 ? "" : "s", *text ? "  " : "", text);
-		return;
-	}
-	json_builder_begin_object(bill->json);
-	lab_json_string(bill->json, "command", line);
-	lab_json_string(bill->json, "error", ended ? smb_ops_error_text(ended) : NULL);
-	lab_json_whole(bill->json, "pairs", pairs);
-	lab_json_string(bill->json, "sequence", text);
-	lab_json_string(bill->json, "detail", detail);
-	json_builder_end_object(bill->json);
-}
-
-static bool wait_and_print(struct bill *bill, const char *line, uint64_t ns, GError **error)
-{
-	if (!sim_bill_wait(bill->wire, ns, error))
-		return false;
-	print_result(bill, line, SMB_OPS_OK);
-	return true;
-}
-
-/* ------------------------------------------------------------------------------------------------------------ commands */
-
-static bool mount_once(struct bill *bill, bool is_told, GError **error)
-{
-	if (bill->mounted)
-		return is_told ? fail_usage(error, "mount: the share is mounted already") : true;
-	if (!sim_bill_mount(bill->wire, error))
-		return false;
-	bill->mounted = true;
-	if (is_told)
-		print_result(bill, "mount", SMB_OPS_OK);
+	printf("    at %8.2f ms", ms_between(step->begun_ns, pair->sent_ns));
+	if (pair->answered_ns)
+		printf("  %8.2f ms", ms_between(pair->sent_ns, pair->answered_ns));
 	else
-		sim_bill_forget(bill->wire);
-	return true;
+		printf("  %11s", "-");
+	printf("  %s\n", text);
 }
 
-static bool run_line(struct bill *bill, const char *line, GError **error)
+static void step_print(const struct lab_bill *bill, const struct bill_options *options,
+		       const struct lab_bill_step *step)
 {
-	char message[SMB_OPS_MESSAGE_MAX];
-	struct smb_ops_command command;
-	enum smb_ops_error ended;
-	double seconds;
+	guint pairs = step->end - step->first;
+	g_autofree char *text = sim_pairs_text(bill->pairs, step->first, step->end, options->detail);
+	g_autofree char *number = step->number ? g_strdup_printf(" (%" G_GUINT64_FORMAT ")", (guint64)step->number)
+					       : g_strdup("");
 
-	if (g_str_has_prefix(line, "sleep ")) {
-		if (!lab_number_parse(LAB_NUMBER, line + strlen("sleep "), &seconds, error))
-			return false;
-		return mount_once(bill, false, error) &&
-		       wait_and_print(bill, line, (uint64_t)(seconds * NS_PER_S), error);
-	}
-	if (!smb_ops_parse(line, &bill->shell, &command, NULL, message))
-		return fail_usage(error, "%s", message);
-	assume_names(bill, &command);
-	if (command.kind == SMB_OPS_MOUNT)
-		return mount_once(bill, true, error);
-	if (!mount_once(bill, false, error) || !sim_bill_run(bill->wire, &command, &ended, error))
-		return false;
-	bill->mounted = command.kind != SMB_OPS_UMOUNT;
-	print_result(bill, line, ended);
-	return true;
+	printf("%s%s%s%s\n", (char *)bill->lines->pdata[step->job], number, step->error ? ": " : "",
+	       step->error ? smb_ops_error_text(step->error) : "");
+	printf("  %u pair%s%s%s\n", pairs, pairs == 1 ? "" : "s", *text ? "  " : "", text);
+	if (!has_network(options))
+		return;
+	printf("  %.2f ms\n", ms_between(step->begun_ns, step->ended_ns));
+	for (guint i = step->first; i < step->end; i++)
+		chain_print(bill, step, i);
 }
 
-static bool run_lines(struct bill *bill, const char *text, GError **error)
+static char *assumed_text(const struct sim_name *name, const char *mount_point)
 {
-	g_auto(GStrv) lines = g_strsplit(text, ";", -1);
+	g_autofree char *many = g_strdup_printf("%" G_GUINT64_FORMAT " to %" G_GUINT64_FORMAT, (guint64)name->from,
+						(guint64)name->to);
+	bool is_many = strchr(name->path, SIM_LOOP_MARK) != NULL;
+	g_autofree char *path = g_strdup_printf("%s%s%s%s%s", mount_point, *name->path ? "/" : "", name->path,
+						is_many ? ", * from " : "", is_many ? many : "");
 
-	for (char **line = lines; *line; line++) {
-		g_strstrip(*line);
-		if (**line && !run_line(bill, *line, error))
-			return false;
+	if (name->is_directory)
+		return g_strdup_printf("%s is a directory with %" G_GUINT64_FORMAT " entries", path,
+				       (guint64)name->entries);
+	return g_strdup_printf("%s is a file of %" G_GUINT64_FORMAT " bytes", path, (guint64)name->bytes);
+}
+
+static char *network_text(const struct lab_bill *bill)
+{
+	g_autofree char *rate = lab_number_format(LAB_RATE, (double)bill->point->network.rate_bps);
+	g_autofree char *rtt = lab_number_format(LAB_TIME, (double)bill->point->network.rtt_ns);
+
+	return g_strdup_printf("RTT %s, rate %s", rtt, bill->point->network.rate_bps ? rate : "unlimited");
+}
+
+static void bill_print(const struct lab_bill *bill, const struct bill_options *options)
+{
+	g_autofree char *network = network_text(bill);
+	guint total = 0;
+
+	for (guint i = 0; i < bill->steps->len; i++) {
+		const struct lab_bill_step *step = &g_array_index(bill->steps, struct lab_bill_step, i);
+
+		if (is_background(bill, step) && step->first == step->end)
+			continue;
+		step_print(bill, options, step);
+		total += step->end - step->first;
 	}
-	/* What was put off, and nothing that is due later (echoes). */
-	if (!sim_bill_wait(bill->wire, bill->deferred_close_ms * NS_PER_MS, error))
+	printf("%u pair%s in all", total, total == 1 ? "" : "s");
+	if (has_network(options))
+		printf(", %.2f ms", bill->result->seconds * 1e3);
+	printf(": kernel %s, %s, server %s%s%s\n", options->kernel, options->mount, options->server,
+	       has_network(options) ? ", " : "", has_network(options) ? network : "");
+	for (guint i = bill->given_names; i < bill->point->workload.name_count; i++) {
+		g_autofree char *text = assumed_text(&bill->point->workload.names[i], options->mount_point);
+
+		printf("assumed: %s\n", text);
+	}
+}
+
+/* ----------------------------------------------------------------------------------------------------------------- JSON */
+
+static void chains_json(JsonBuilder *json, const struct lab_bill *bill, const struct lab_bill_step *step)
+{
+	json_builder_set_member_name(json, "chains");
+	json_builder_begin_array(json);
+	for (guint i = step->first; i < step->end; i++) {
+		const struct sim_pair *pair = &g_array_index(bill->pairs, struct sim_pair, i);
+		g_autofree char *text = sim_pairs_text(bill->pairs, i, i + 1, false);
+
+		json_builder_begin_object(json);
+		lab_json_string(json, "chain", text);
+		lab_json_number(json, "at_ms", ms_between(step->begun_ns, pair->sent_ns));
+		if (pair->answered_ns)
+			lab_json_number(json, "ms", ms_between(pair->sent_ns, pair->answered_ns));
+		json_builder_end_object(json);
+	}
+	json_builder_end_array(json);
+}
+
+static void step_json(JsonBuilder *json, const struct lab_bill *bill, const struct lab_bill_step *step)
+{
+	g_autofree char *text = sim_pairs_text(bill->pairs, step->first, step->end, false);
+	g_autofree char *detail = sim_pairs_text(bill->pairs, step->first, step->end, true);
+
+	json_builder_begin_object(json);
+	lab_json_string(json, "command", bill->lines->pdata[step->job]);
+	if (step->number)
+		lab_json_whole(json, "number", (gint64)step->number);
+	lab_json_string(json, "error", step->error ? smb_ops_error_text(step->error) : NULL);
+	lab_json_whole(json, "pairs", step->end - step->first);
+	lab_json_string(json, "sequence", text);
+	lab_json_string(json, "detail", detail);
+	lab_json_number(json, "ms", ms_between(step->begun_ns, step->ended_ns));
+	chains_json(json, bill, step);
+	json_builder_end_object(json);
+}
+
+static guint steps_json(JsonBuilder *json, const struct lab_bill *bill)
+{
+	guint total = 0;
+
+	json_builder_set_member_name(json, "commands");
+	json_builder_begin_array(json);
+	for (guint i = 0; i < bill->steps->len; i++) {
+		const struct lab_bill_step *step = &g_array_index(bill->steps, struct lab_bill_step, i);
+
+		if (is_background(bill, step) && step->first == step->end)
+			continue;
+		step_json(json, bill, step);
+		total += step->end - step->first;
+	}
+	json_builder_end_array(json);
+	return total;
+}
+
+static void bill_json(const struct lab_bill *bill, const struct bill_options *options)
+{
+	g_autoptr(JsonBuilder) json = json_builder_new();
+
+	json_builder_begin_object(json);
+	lab_json_string(json, "kernel", options->kernel);
+	lab_json_string(json, "mount", options->mount);
+	lab_json_string(json, "server", options->server);
+	lab_json_number(json, "rtt_ms", (double)bill->point->network.rtt_ns / NS_PER_MS);
+	lab_json_number(json, "rate_bps", (double)bill->point->network.rate_bps);
+	lab_json_whole(json, "pairs", steps_json(json, bill));
+	lab_json_number(json, "ms", bill->result->seconds * 1e3);
+	lab_json_whole(json, "violations", (gint64)bill->result->violations);
+	json_builder_set_member_name(json, "assumed");
+	json_builder_begin_array(json);
+	for (guint i = bill->given_names; i < bill->point->workload.name_count; i++) {
+		g_autofree char *text = assumed_text(&bill->point->workload.names[i], options->mount_point);
+
+		json_builder_add_string_value(json, text);
+	}
+	json_builder_end_array(json);
+	json_builder_end_object(json);
+	lab_json_print(json);
+}
+
+/* --------------------------------------------------------------------------------------------------------------- options */
+
+static bool put(struct lab_values *values, const char *dotted, const char *text, const char *option, GError **error)
+{
+	int key = lab_key_find_dotted(dotted);
+
+	if (!text)
+		return true;
+	if (key < 0) {
+		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "%s: there is no %s; nearest: %s", option, dotted,
+			    lab_key_nearest(dotted) ?: "none");
 		return false;
-	if (bill->wire->pairs->len)
-		print_result(bill, "later, in the background", SMB_OPS_OK);
+	}
+	if (!lab_key_check_text((guint)key, text, error)) {
+		g_prefix_error(error, "%s: ", option);
+		return false;
+	}
+	values->text[key] = g_intern_string(text);
 	return true;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- set-up */
-
-static bool set_policies(struct smb_policy *policy, char **settings, GError **error)
+/* NAME=VALUE options, `prefix` in front of the name. */
+static bool put_all(struct lab_values *values, char **settings, const char *prefix, const char *option, GError **error)
 {
 	for (; settings && *settings; settings++) {
 		g_auto(GStrv) parts = g_strsplit(*settings, "=", 2);
+		g_autofree char *dotted = parts[0] ? g_strconcat(prefix, parts[0], NULL) : NULL;
 
-		if (!parts[0] || !parts[1])
-			return fail_usage(error, "--policy %s: NAME=VALUE is wanted", *settings);
-		switch (smb_policy_set(policy, parts[0], parts[1])) {
-		case SMB_POLICY_OK:
-			break;
-		case SMB_POLICY_UNKNOWN_NAME:
-			return fail_usage(error, "--policy: there is no policy %s (smblab list policies)", parts[0]);
-		case SMB_POLICY_BAD_VALUE:
-			return fail_usage(error, "--policy %s: %s is none of %s", parts[0], parts[1],
-					  smb_policy_values(parts[0]));
+		if (!parts[0] || !parts[1]) {
+			g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "%s %s: NAME=VALUE is wanted", option,
+				    *settings);
+			return false;
 		}
+		if (!put(values, dotted, parts[1], option, error))
+			return false;
 	}
 	return true;
 }
 
-static bool set_up(struct bill *bill, GError **error)
+static bool values_take(struct lab_values *values, const struct bill_options *options, GError **error)
 {
-	const struct bill_options *options = bill->options;
-	const struct smb_era *era = smb_era_find(options->kernel);
-	struct sim_bill_config config;
-	struct smb_mount_report report;
-
-	if (!era)
-		return fail_usage(error, "there is no kernel %s (smblab list eras)", options->kernel);
-	config = (struct sim_bill_config){ .policy = era->policy };
-	if (!set_policies(&config.policy, options->policies, error))
-		return false;
-	if (smb_mount_options_parse(options->mount, &config.policy, &config.mount, &report) != SMB_MOUNT_OK)
-		return fail_usage(error, "--mount %s: %s", options->mount, report.message);
-	if (!sim_profile_load(options->server, &config.server, NULL, error))
-		return false;
-	if (!lab_whole_parse(LAB_SIZE, options->local_size, &bill->shell.local_bytes, error))
-		return false;
-	bill->deferred_close_ms = config.policy.deferred_close_ms;
-	bill->wire = sim_bill_new(&config, error);
-	return bill->wire && make_given(bill, error);
+	/* Without a network asked for, nothing but the count is told, and time plays no part. */
+	return put(values, "client.kernel", options->kernel, "--kernel", error) &&
+	       put(values, "client.mount", options->mount, "--mount", error) &&
+	       put(values, "server.profile", options->server, "--server", error) &&
+	       put(values, "network.preset", options->network, "--network", error) &&
+	       put(values, "network.rtt", has_network(options) ? options->rtt : "0s", "--rtt", error) &&
+	       put(values, "network.rate", options->rate, "--rate", error) &&
+	       put_all(values, options->policies, "client.policy.", "--policy", error) &&
+	       put_all(values, options->sets, "", "--set", error);
 }
 
-static void print_head(struct bill *bill)
+static int bill_do(const struct bill_options *options, const char *text)
 {
-	json_builder_begin_object(bill->json);
-	lab_json_string(bill->json, "kernel", bill->options->kernel);
-	lab_json_string(bill->json, "mount", bill->options->mount);
-	lab_json_string(bill->json, "server", bill->options->server);
-	json_builder_set_member_name(bill->json, "commands");
-	json_builder_begin_array(bill->json);
-}
-
-static void print_foot(struct bill *bill)
-{
-	if (!bill->options->json) {
-		printf("%u pair%s in all: kernel %s, %s, server %s\n", bill->total, bill->total == 1 ? "" : "s",
-		       bill->options->kernel, bill->options->mount, bill->options->server);
-		for (guint i = 0; i < bill->assumed->len; i++)
-			printf("assumed: %s\n", (char *)bill->assumed->pdata[i]);
-		return;
-	}
-	json_builder_end_array(bill->json);
-	lab_json_whole(bill->json, "pairs", bill->total);
-	json_builder_set_member_name(bill->json, "assumed");
-	json_builder_begin_array(bill->json);
-	for (guint i = 0; i < bill->assumed->len; i++)
-		json_builder_add_string_value(bill->json, bill->assumed->pdata[i]);
-	json_builder_end_array(bill->json);
-	json_builder_end_object(bill->json);
-	lab_json_print(bill->json);
-}
-
-/** A server profile or mount that cannot be is the user's choice. */
-static int fail(GError *error)
-{
-	GError *told = error;
-
-	if (error->domain != LAB_ERROR && error->domain != G_OPTION_ERROR) {
-		told = g_error_new_literal(LAB_ERROR, LAB_ERROR_USAGE, error->message);
-		g_error_free(error);
-	}
-	return lab_fail(told);
-}
-
-static int bill_print(const struct bill_options *options, const char *text)
-{
-	struct bill bill = {
-		.options = options,
-		.shell.mount_point = options->mount_point,
-		.known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-		.assumed = g_ptr_array_new_with_free_func(g_free),
-		.json = json_builder_new(),
+	struct lab_values *values = g_new0(struct lab_values, 1);
+	g_autofree char *files = options->files ? g_strjoinv(";", options->files) : NULL;
+	g_autofree char *directories = options->directories ? g_strjoinv(";", options->directories) : NULL;
+	g_autofree char *missing = options->missing ? g_strjoinv(";", options->missing) : NULL;
+	struct lab_surroundings around = {
+		.mountpoint = options->mount_point,
+		.files = files,
+		.directories = directories,
+		.missing = missing,
+		.is_bill = true,
 	};
+	struct lab_bill *bill = NULL;
 	GError *error = NULL;
-	int code = 0;
+	int code;
 
-	print_head(&bill);
-	if (set_up(&bill, &error) && bill.wire && run_lines(&bill, text, &error))
-		print_foot(&bill);
+	if (lab_whole_parse(LAB_SIZE, options->local_size, &around.file_bytes, &error) &&
+	    values_take(values, options, &error))
+		bill = lab_bill_run(text, values, &around, &error);
+	g_free(values);
+	if (!bill)
+		return lab_fail(error);
+	if (options->json)
+		bill_json(bill, options);
 	else
-		code = fail(error);
-	if (bill.wire)
-		sim_bill_free(bill.wire);
-	g_hash_table_unref(bill.known);
-	g_ptr_array_unref(bill.assumed);
-	g_object_unref(bill.json);
+		bill_print(bill, options);
+	code = bill->result->violations ? 1 : 0;
+	if (code)
+		fprintf(stderr, "smblab: rule C%d is broken: %s\n", bill->result->violation[0].rule,
+			bill->result->violation[0].text);
+	lab_bill_free(bill);
 	return code;
 }
 
@@ -390,63 +296,77 @@ static void set_default(char **option, const char *value)
 		*option = g_strdup(value);
 }
 
-static void set_defaults(struct bill_options *options)
+static void options_free(struct bill_options *options)
 {
-	set_default(&options->kernel, "6.1");
-	set_default(&options->mount, "vers=3.1.1");
-	set_default(&options->server, "samba-4.17");
-	set_default(&options->mount_point, "/mnt");
-	set_default(&options->local_size, "10");
+	char *texts[] = { options->kernel,     options->mount,	 options->server, options->mount_point,
+			  options->local_size, options->network, options->rtt,	  options->rate };
+	char **lists[] = { options->files, options->directories, options->missing, options->policies, options->sets };
+
+	for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+		g_free(texts[i]);
+	for (guint i = 0; i < G_N_ELEMENTS(lists); i++)
+		g_strfreev(lists[i]);
 }
 
-int lab_command_bill(int argc, char **argv)
+static bool parse(int *argc, char ***argv, struct bill_options *options, int *code)
 {
-	struct bill_options options = { 0 };
 	GOptionEntry entries[] = {
-		{ "kernel", 'k', 0, G_OPTION_ARG_STRING, &options.kernel, "client: smblab list eras (6.1)", "K" },
-		{ "mount", 'o', 0, G_OPTION_ARG_STRING, &options.mount, "mount options (vers=3.1.1)", "OPTS" },
-		{ "server", 0, 0, G_OPTION_ARG_STRING, &options.server, "server profile (samba-4.17)", "NAME" },
-		{ "policy", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.policies, "set one policy", "NAME=VALUE" },
-		{ "mount-point", 0, 0, G_OPTION_ARG_STRING, &options.mount_point, "where the share is (/mnt)", "PATH" },
-		{ "file", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.files, "a file exists", "PATH[=SIZE]" },
-		{ "directory", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.directories, "a directory exists",
+		{ "kernel", 'k', 0, G_OPTION_ARG_STRING, &options->kernel, "client: smblab list eras (6.1)", "K" },
+		{ "mount", 'o', 0, G_OPTION_ARG_STRING, &options->mount, "mount options (vers=3.1.1)", "OPTS" },
+		{ "server", 0, 0, G_OPTION_ARG_STRING, &options->server, "server profile (samba-4.17)", "NAME" },
+		{ "rtt", 0, 0, G_OPTION_ARG_STRING, &options->rtt, "tell times, at this round trip", "TIME" },
+		{ "network", 0, 0, G_OPTION_ARG_STRING, &options->network, "tell times, on a preset's network",
+		  "PRESET" },
+		{ "rate", 0, 0, G_OPTION_ARG_STRING, &options->rate, "tell times, at this link rate", "RATE" },
+		{ "policy", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->policies, "set one policy", "NAME=VALUE" },
+		{ "set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &options->sets, "set any key of a config (list keys)",
+		  "SECTION.KEY=VALUE" },
+		{ "mount-point", 0, 0, G_OPTION_ARG_STRING, &options->mount_point, "where the share is (/mnt)",
+		  "PATH" },
+		{ "file", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->files, "a file exists", "PATH[=SIZE]" },
+		{ "directory", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->directories, "a directory exists",
 		  "PATH[=ENTRIES]" },
-		{ "missing", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.missing, "a name does not exist", "PATH" },
-		{ "local-size", 0, 0, G_OPTION_ARG_STRING, &options.local_size, "size of files that are assumed (10)",
+		{ "missing", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options->missing, "a name does not exist", "PATH" },
+		{ "local-size", 0, 0, G_OPTION_ARG_STRING, &options->local_size, "size of files that are assumed (10)",
 		  "SIZE" },
-		{ "detail", 'd', 0, G_OPTION_ARG_NONE, &options.detail,
+		{ "detail", 'd', 0, G_OPTION_ARG_NONE, &options->detail,
 		  "what each request asks, its MessageId, charge, credits asked and granted", NULL },
-		{ "json", 'j', 0, G_OPTION_ARG_NONE, &options.json, "for programs", NULL },
-		{ 0 },
+		{ "json", 'j', 0, G_OPTION_ARG_NONE, &options->json, "for programs", NULL },
+		G_OPTION_ENTRY_NULL,
 	};
 	const struct lab_usage usage = {
 		.arguments = "\"COMMAND[; COMMAND...]\"",
 		.summary =
 			"The round-trip bill of shell commands: request/response pairs and their sequence, chain by "
-			"chain. "
-			"Commands: touch, rm, mkdir, rmdir, mv, ln, ln -s, stat, stat -f, ls, ls -l, readdir, cat, cp, "
-			"echo TEXT > or >> FILE, chmod, truncate -s, df, mount, umount, and sleep SECONDS. They run "
-			"one "
-			"after another on one mount; what they need to find is assumed to exist.",
-		.example = "smblab bill \"rm /mnt/file\" --kernel 4.15 --mount vers=3.1.1",
+			"chain, and\n"
+			"with --rtt, --network or --rate what each takes in time, from running it in the simulation.\n"
+			"Commands: touch, rm, mkdir, rmdir, mv, ln, ln -s, stat, stat -f, ls, ls -l, readdir, cat, "
+			"cp,\n"
+			"echo TEXT > or >> FILE, chmod, truncate -s, df, mount, umount, sleep SECONDS, and\n"
+			"for i in $(seq N); do ...; done. They run one after another on one mount; what they need to\n"
+			"find is assumed to exist.",
+		.example = "smblab bill \"rm /mnt/file\" --kernel 4.15 --mount vers=3.1.1 --rtt 20ms",
 		.options = entries,
 		.least = 1,
 		.most = 1,
 	};
+
+	return lab_usage_parse(&usage, argc, argv, code);
+}
+
+int lab_command_bill(int argc, char **argv)
+{
+	struct bill_options options = { 0 };
 	int code;
 
-	if (lab_usage_parse(&usage, &argc, &argv, &code)) {
-		set_defaults(&options);
-		code = bill_print(&options, argv[argc - 1]);
+	if (parse(&argc, &argv, &options, &code)) {
+		set_default(&options.kernel, LAB_DEFAULT_KERNEL);
+		set_default(&options.mount, LAB_DEFAULT_MOUNT);
+		set_default(&options.server, LAB_DEFAULT_PROFILE);
+		set_default(&options.mount_point, LAB_MOUNTPOINT);
+		set_default(&options.local_size, "10");
+		code = bill_do(&options, argv[argc - 1]);
 	}
-	g_free(options.kernel);
-	g_free(options.mount);
-	g_free(options.server);
-	g_free(options.mount_point);
-	g_free(options.local_size);
-	g_strfreev(options.files);
-	g_strfreev(options.directories);
-	g_strfreev(options.missing);
-	g_strfreev(options.policies);
+	options_free(&options);
 	return code;
 }

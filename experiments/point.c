@@ -114,16 +114,34 @@ static bool parse_command(struct lab_draft *draft, struct lab_build_report *repo
 	return true;
 }
 
+static bool build(struct lab_draft *draft, const struct lab_values *values, struct lab_build_report *report,
+		  GError **error)
+{
+	memset(report, 0, sizeof(*report));
+	return apply_all(draft, values, report, error) && parse_mount(draft, report, error) &&
+	       check_contradictions(values, draft->point, error);
+}
+
+bool lab_point_build_machines(const struct lab_values *values, const char *directory, struct sim_point *point,
+			      struct lab_build_report *report, GError **error)
+{
+	struct lab_draft draft;
+	bool built;
+
+	draft_init(&draft, point, directory);
+	built = build(&draft, values, report, error);
+	g_string_free(draft.mount, TRUE);
+	return built;
+}
+
 bool lab_point_build(const struct lab_values *values, const char *directory, struct sim_point *point,
 		     struct lab_build_report *report, GError **error)
 {
 	struct lab_draft draft;
 	bool built;
 
-	memset(report, 0, sizeof(*report));
 	draft_init(&draft, point, directory);
-	built = apply_all(&draft, values, report, error) && parse_mount(&draft, report, error) &&
-		check_contradictions(values, point, error) && parse_command(&draft, report, error);
+	built = build(&draft, values, report, error) && parse_command(&draft, report, error);
 	g_string_free(draft.mount, TRUE);
 	return built;
 }

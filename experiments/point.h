@@ -17,6 +17,10 @@ struct lab_build_report {
 bool lab_point_build(const struct lab_values *values, const char *directory, struct sim_point *point,
 		     struct lab_build_report *report, GError **error);
 
+/** The same without workload.command: the machines between which something shall run. */
+bool lab_point_build_machines(const struct lab_values *values, const char *directory, struct sim_point *point,
+			      struct lab_build_report *report, GError **error);
+
 /** Is the text of one key right by itself? Used when a config is read, before anything is built. */
 bool lab_point_check(guint key, const char *text, const char *directory, GError **error);
 

@@ -157,6 +157,7 @@ char *lab_result_to_json(const struct sim_result *result)
 	for (uint32_t i = 0; i < result->job_count; i++) {
 		row_write(builder, job_fields, G_N_ELEMENTS(job_fields), &result->jobs[i]);
 		json_builder_add_string_value(builder, result->jobs[i].what);
+		json_builder_add_string_value(builder, result->jobs[i].sequence);
 	}
 	json_builder_end_array(builder);
 	violations_write(builder, result);
@@ -200,7 +201,7 @@ static bool arrays_read(JsonObject *object, struct sim_result *result)
 	JsonArray *samples = array_of(object, "samples");
 	JsonArray *jobs = array_of(object, "jobs");
 
-	if (!jobs || json_array_get_length(jobs) / 2 > SIM_JOBS_MAX || !channels ||
+	if (!jobs || json_array_get_length(jobs) / 3 > SIM_JOBS_MAX || !channels ||
 	    json_array_get_length(channels) != SMB_MOUNT_CHANNELS_MAX || !violations || !samples ||
 	    json_array_get_length(violations) / 2 > SIM_VIOLATIONS_MAX ||
 	    json_array_get_length(samples) > SIM_SAMPLES_MAX)
@@ -214,11 +215,12 @@ static bool arrays_read(JsonObject *object, struct sim_result *result)
 			return false;
 		g_strlcpy(violation->text, json_array_get_string_element(violations, i + 1), sizeof(violation->text));
 	}
-	for (guint i = 0; i + 1 < json_array_get_length(jobs); i += 2) {
+	for (guint i = 0; i + 2 < json_array_get_length(jobs); i += 3) {
 		struct sim_job_result *job = &result->jobs[result->job_count++];
 
 		if (!row_read(array_in(jobs, i), job_fields, G_N_ELEMENTS(job_fields), job) ||
-		    !text_read(jobs, i + 1, job->what, sizeof(job->what)))
+		    !text_read(jobs, i + 1, job->what, sizeof(job->what)) ||
+		    !text_read(jobs, i + 2, job->sequence, sizeof(job->sequence)))
 			return false;
 	}
 	for (guint i = 0; i < json_array_get_length(samples); i++)

@@ -270,12 +270,16 @@ static bool job_settle(struct sim_job *job, const char *variable, GError **error
 	       name_settle(job->command.target, sizeof(job->command.target), variable, error);
 }
 
+static const char *without_do(const char *text)
+{
+	return g_str_has_prefix(text, "do ") ? text + strlen("do ") + strspn(text + strlen("do "), " \t") : text;
+}
+
 static bool part_parse(struct script *script, const char *text, GError **error)
 {
 	uint32_t first = script->workload->job_count;
 
-	if (script->variable && g_str_has_prefix(text, "do "))
-		text += strlen("do ") + strspn(text + strlen("do "), " \t");
+	text = without_do(text);
 	if (g_str_has_prefix(text, "for "))
 		return loop_begin(script, text, error);
 	if (!strcmp(text, "done"))
@@ -301,6 +305,20 @@ static bool script_parse(const char *text, const struct lab_surroundings *around
 		parsed = refuse(error, "'for' without 'done'");
 	g_free(script.variable);
 	return parsed;
+}
+
+GPtrArray *lab_workload_lines(const char *text)
+{
+	g_autoptr(GPtrArray) parts = commands_split(text);
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+
+	for (guint i = 0; i < parts->len; i++) {
+		const char *part = without_do(parts->pdata[i]);
+
+		if (!g_str_has_prefix(part, "for ") && strcmp(part, "done") != 0)
+			g_ptr_array_add(lines, g_strdup(part));
+	}
+	return lines;
 }
 
 /* Two commands that read one file read the same file: as large as the larger needs. */

@@ -39,6 +39,8 @@ struct lab_surroundings {
 /** `text`: one or more commands separated by ';'. LAB_ERROR_USAGE tells which command and which word. */
 bool lab_workload_parse(const char *text, const struct lab_surroundings *around, struct sim_workload *workload,
 			GError **error);
+/** Each job of a script in which every command is one job, as typed; free with g_ptr_array_unref. */
+GPtrArray *lab_workload_lines(const char *text);
 /** How large files are that shell commands need and that nobody gave a size. */
 uint64_t lab_small_file_bytes(const struct lab_surroundings *around);
 /** dd's number syntax: 4096, 1M, 64K, 2b, 1MB, 3x512 (dd(1)). */

@@ -67,16 +67,24 @@ char *report_asked(const struct report_sweep *sweep)
 	const struct report_table *table = sweep->table;
 	GString *text = g_string_new(NULL);
 	const char *command = first_value(table, "workload.command");
+	static const char *const questions[REPORT_QUANTITIES] = {
+		[REPORT_THROUGHPUT] = "How fast is",
+		[REPORT_PAIRS] = "How many round trips does it take to run",
+		[REPORT_COMMAND_TIME] = "How long does it take to run",
+	};
 
-	if (command) {
+	g_string_append_printf(text, "%s ", questions[table->quantity]);
+	if (command && !is_swept(table, "workload.command")) {
 		g_autofree char *line = report_one_line(command, 200);
 
-		g_string_append_printf(text, "How fast is “%s”", line);
+		g_string_append_printf(text, "“%s”", line);
 	} else {
-		g_string_append(text, "How fast is the workload");
+		g_string_append(text, command ? "each of several commands" : "the workload");
 	}
 	add_span(text, table, "client.kernel", " on Linux %s");
-	add_span(text, table, "server.profile", " from a server of the profile %s");
+	add_span(text, table, "server.profile",
+		 table->quantity == REPORT_THROUGHPUT ? " from a server of the profile %s"
+						      : " against a server of the profile %s");
 	add_span(text, table, "network.rtt", ", over an RTT of %s");
 	add_span(text, table, "network.rate", " at a link rate of %s");
 	g_string_append_c(text, '?');

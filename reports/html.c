@@ -195,7 +195,7 @@ static void add_asked(GString *html, const struct report *report)
 	}
 	add_tiles(html, table);
 	g_string_append(html, "<dl>\n");
-	add_whole_item(html, table, "Workload", "workload.command");
+	add_asked_item(html, table, "Workload", "workload.command");
 	add_whole_item(html, table, "Mount", "client.mount");
 	add_asked_item(html, table, "Kernel", "client.kernel");
 	add_asked_item(html, table, "Page size", "client.page_size");
@@ -280,6 +280,7 @@ static GString *page(const struct report *report)
 	report_page_trouble(html, report->sweep);
 	add_asked(html, report);
 	report_page_measured(html, report->sweep);
+	report_page_commands(html, report->sweep);
 	report_page_enough(html, report->sweep);
 	add_plots(html, report);
 	g_string_append(html, "<section id=\"topology\"><h2>Machines and links</h2>\n"

@@ -13,6 +13,8 @@ void report_page_style(GString *html);
 /** Failed points and broken rules: first on the page, because they qualify all that follows. */
 void report_page_trouble(GString *html, const struct report_sweep *sweep);
 void report_page_measured(GString *html, const struct report_sweep *sweep);
+/** What each shell command came to. */
+void report_page_commands(GString *html, const struct report_sweep *sweep);
 /** Where more of the line axis stops helping, per x value and panel. */
 void report_page_enough(GString *html, const struct report_sweep *sweep);
 void report_page_all_points(GString *html, const struct report_sweep *sweep);

@@ -83,14 +83,18 @@ Test(bill, what_is_not_understood_is_a_usage_error_that_says_why)
 		const char *line, *option, *value, *reason;
 	} cases[] = {
 		{ "frob /mnt/a", "--kernel", "6.1", "frob is not known" },
-		{ "rm /mnt/a", "--kernel", "7.7", "there is no kernel 7.7" },
+		{ "rm /mnt/a", "--kernel", "7.7", "'7.7' is no era" },
 		{ "rm /mnt/a", "--mount", "rasize=5", "Invalid rasize" },
 		{ "rm /mnt/a", "--server", "nix", "no server profile" },
-		{ "rm /mnt/a", "--policy", "nix=1", "no policy nix" },
-		{ "rm /mnt/a", "--policy", "coreutils=1999", "none of 2018|2022" },
+		{ "rm /mnt/a", "--policy", "nix=1", "there is no client.policy.nix" },
+		{ "rm /mnt/a", "--policy", "coreutils=1999", "values: 2018|2022" },
 		{ "rm /mnt/a", "--file", "/tmp/a", "not below the mount point" },
 		{ "rm /mnt/a", "--file", "/mnt/a=x", "x" },
-		{ "umount /mnt; umount /mnt; mount; mount", "--kernel", "6.1", "mounted already" },
+		{ "umount /mnt; mount; mount", "--kernel", "6.1", "mounted already" },
+		{ "umount /mnt; stat /mnt/a", "--kernel", "6.1", "not mounted" },
+		{ "rm /mnt/a", "--rtt", "20", "needs a unit" },
+		{ "rm /mnt/a", "--network", "moon", "transpacific" },
+		{ "rm /mnt/a", "--set", "network.rate=0", "'unlimited'" },
 	};
 
 	for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -100,4 +104,46 @@ Test(bill, what_is_not_understood_is_a_usage_error_that_says_why)
 		cr_expect(strstr(program.err, cases[i].reason), "%s: %s", cases[i].line, program.err);
 		program_clear(&program);
 	}
+}
+
+Test(bill, time_at_a_round_trip_is_told_chain_by_chain)
+{
+	struct program program = program_run(
+		"/tmp", "bill", "rm /mnt/file; sleep 1; for i in $(seq 2); do mkdir /mnt/d$i; done", "--json",
+		"--kernel=4.20", "--rtt=20ms", "--set", "client.cost.command_cpu=1ms", NULL);
+	g_autoptr(JsonParser) parser = json_parser_new();
+	JsonObject *root;
+	JsonArray *commands;
+
+	cr_assert_eq(program.exit_code, 0, "%s", program.err);
+	cr_assert(json_parser_load_from_data(parser, program.out, -1, NULL), "%s", program.out);
+	root = json_node_get_object(json_parser_get_root(parser));
+	commands = json_object_get_array_member(root, "commands");
+	cr_assert_eq(json_array_get_length(commands), 4);
+	JsonObject *rm = json_array_get_object_element(commands, 0);
+	JsonArray *chains = json_object_get_array_member(rm, "chains");
+	cr_assert_eq(json_array_get_length(chains), 2);
+	cr_expect_float_eq(json_object_get_double_member(rm, "ms"), 41, 0.5);
+	for (guint i = 0; i < 2; i++) {
+		JsonObject *chain = json_array_get_object_element(chains, i);
+
+		cr_expect_float_eq(json_object_get_double_member(chain, "at_ms"), 1 + 20 * i, 0.3);
+		cr_expect_float_eq(json_object_get_double_member(chain, "ms"), 20, 0.3);
+	}
+	JsonObject *mkdir = json_array_get_object_element(commands, 3);
+	cr_expect_eq(json_object_get_int_member(mkdir, "number"), 2);
+	cr_expect_float_eq(json_object_get_double_member(root, "ms"), 41 + 2 * 61, 1, "sleep is not counted");
+	program_clear(&program);
+}
+
+Test(bill, times_are_told_only_where_there_is_a_network)
+{
+	struct program without = bill("rm /mnt/file", "--kernel", "6.1");
+	struct program with = bill("rm /mnt/file", "--network", "transatlantic");
+
+	cr_expect_null(strstr(without.out, " ms"), "%s", without.out);
+	cr_expect(strstr(with.out, "    at    90.7"), "%s", with.out);
+	cr_expect(strstr(with.out, "RTT 90ms, rate 1Gbit\n"), "%s", with.out);
+	program_clear(&without);
+	program_clear(&with);
 }

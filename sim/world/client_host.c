@@ -29,6 +29,18 @@ void world_frame_drop(void *frame, void *arg)
 	g_free(frame);
 }
 
+uint32_t world_members(const struct smb_pdu *pdu)
+{
+	struct smb_chain_reader reader;
+	struct smb2_message message;
+	uint32_t members = 0;
+
+	smb_chain_read(&reader, pdu);
+	while (smb_chain_next(&reader, &message) == SMB_WIRE_OK)
+		members++;
+	return MAX(members, 1);
+}
+
 /* A READ has been asked for: note it and tell what its pages cost. */
 static double cost_of_read(struct world *world, struct world_frame *frame, const struct world_read *read)
 {
@@ -43,7 +55,8 @@ static double cost_of_read(struct world *world, struct world_frame *frame, const
 static double cost_of_request(struct world *world, struct world_frame *frame)
 {
 	const struct sim_client_costs *costs = &world->point->client_costs;
-	double ns = costs->request_cpu_ns + costs->send_cpu_ns_per_byte * frame->pdu.payload.length;
+	double ns = costs->request_cpu_ns * world_members(&frame->pdu) +
+		    costs->send_cpu_ns_per_byte * frame->pdu.payload.length;
 	struct smb_chain_reader reader;
 	struct world_read read;
 
@@ -68,6 +81,8 @@ static double send_pdu(struct world *world, const struct smb_client_output *outp
 		world_other_sent(world);
 	if (world->trace && world->trace->pdu)
 		world->trace->pdu(world->trace->context, now_ns, output->channel, SIM_CLIENT, &frame->pdu);
+	if (world->heard)
+		sim_pairs_sent(world->heard, output->channel, &frame->pdu, now_ns);
 	if (world->monitor)
 		smb_monitor_sent(world->monitor, output->channel, &frame->pdu, now_ns);
 	world->result->pdu_events++;
@@ -85,6 +100,8 @@ static void receive_pdu(struct world_channel *channel, struct world_frame *frame
 	world->result->pdu_events++;
 	if (world->trace && world->trace->received)
 		world->trace->received(world->trace->context, now_ns, channel->number, SIM_SERVER, &frame->pdu);
+	if (world->heard)
+		sim_pairs_received(world->heard, channel->number, &frame->pdu, now_ns);
 	if (world->monitor)
 		smb_monitor_received(world->monitor, channel->number, &frame->pdu, now_ns);
 	world_read_done(world, frame->read_slot);

@@ -123,6 +123,8 @@ static void serve(struct world *world, struct world_frame *frame, uint64_t arriv
 {
 	uint32_t connection = frame->channel;
 
+	/* The inbox has been paid for one request; a chain has more. */
+	sim_cpu_use(world->engine, (uint64_t)(world->point->server.request_cpu_ns * (world_members(&frame->pdu) - 1)));
 	world->result->pdu_events++;
 	world_read_stage_since(world, frame->read_slot, WORLD_READ_SERVER, arrived_ns);
 	if (frame->is_other)

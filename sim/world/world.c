@@ -87,6 +87,12 @@ void world_measure(struct world *world)
 	world->pairs_before = world_pairs(world);
 }
 
+void world_measured(struct world *world)
+{
+	world->result->pairs = world_pairs(world) - world->pairs_before;
+	world->measuring = false;
+}
+
 static void note_violation(void *context, const struct smb_violation *violation)
 {
 	struct sim_result *result = context;
@@ -194,7 +200,8 @@ static void conclude(struct world *world)
 	}
 	result->seconds = (double)spent_ns / 1e9;
 	result->throughput_MBps = spent_ns ? (double)result->bytes * 1e3 / (double)spent_ns : 0;
-	result->pairs = world->measuring ? world_pairs(world) - world->pairs_before : 0;
+	if (world->measuring)
+		world_measured(world);
 	result->job_count = world->point->workload.job_count;
 	if (result->outcome == SIM_OUTCOME_FINISHED && result->bytes && !spent_ns) {
 		result->outcome = SIM_OUTCOME_IMPOSSIBLE;
@@ -234,6 +241,7 @@ static void clear(struct world *world)
 	g_free(world->server);
 	g_free(world->monitor);
 	g_free(world->reads);
+	g_clear_pointer(&world->heard, g_array_unref);
 	g_free(world->active_reads);
 }
 

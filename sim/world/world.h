@@ -168,6 +168,7 @@ struct sim_sample {
 /** One job of the workload, all its runs together. */
 struct sim_job_result {
 	char what[64]; /* "touch f*" */
+	char sequence[320]; /* of a command's first run: "[CREATE+GETINFO+CLOSE] [CREATE+CLOSE]" */
 	uint64_t runs;
 	uint64_t failures; /* commands that ended with an error; the shell goes on */
 	uint64_t spent_ns; /* first operation submitted to last one complete */

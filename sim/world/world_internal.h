@@ -6,6 +6,7 @@
 
 #include "protocol/client/client.h"
 #include "sim/server/server.h"
+#include "sim/world/pairs.h"
 #include "sim/world/world.h"
 
 /** One PDU on its way, with a copy of its bytes. */
@@ -121,6 +122,7 @@ struct world {
 	uint64_t sample_due_ns;
 	struct sim_sample sample_held; /* the state since the last event */
 	bool nic_down[SIM_NICS_MAX];
+	GArray *heard; /* struct sim_pair: what is said while a command runs for the first time, else NULL */
 	bool mounted;
 	bool measuring; /* what was to be prepared is done */
 	bool finished;
@@ -132,6 +134,8 @@ void world_client_start(struct world *world);
 void world_client_drain(struct world *world);
 /** The connection of a channel is over; the client core is told when it was not its own wish. */
 void world_channel_close(struct world *world, uint32_t number, bool tell_client);
+/** Requests in a PDU: the members of a compound chain, else 1. */
+uint32_t world_members(const struct smb_pdu *pdu);
 struct world_frame *world_frame_new(const struct smb_pdu *pdu, uint32_t channel);
 /** For sim_conn_cut: a frame that will not arrive. */
 void world_frame_drop(void *frame, void *arg);
@@ -209,6 +213,8 @@ void world_sample(struct world *world);
 void world_mounted(struct world *world);
 /** From now on counts and times belong to the workload. */
 void world_measure(struct world *world);
+/** Up to now: the workload is done. */
+void world_measured(struct world *world);
 uint64_t world_pairs(const struct world *world);
 /** End the run; the first call decides the outcome. */
 void world_end(struct world *world, enum sim_outcome outcome, const char *failure);

@@ -4,7 +4,7 @@
 
 /** Bills on the share that the captures' script found; whatever cannot be done fails the test. */
 
-#include "sim/world/bill.h"
+#include "sim/world/tests/bill.h"
 
 /** Mounted with this kernel and these options. The pairs are those of the mount. */
 struct sim_bill *peer_new(const char *kernel, const char *mount);

@@ -172,7 +172,7 @@ static guint pairs_of(const struct smb_policy *policy, const struct published *r
 	pairs = bill->pairs->len;
 	if (policy->compounding == SMB_COMPOUND_NONE) {
 		for (guint i = 0; i < pairs; i++)
-			cr_expect_eq(g_array_index(bill->pairs, struct smb_notation_pair, i).count, 1);
+			cr_expect_eq(g_array_index(bill->pairs, struct sim_pair, i).said.count, 1);
 	}
 	sim_bill_free(bill);
 	return pairs;

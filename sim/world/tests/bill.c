@@ -1,50 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-#include "sim/world/bill.h"
-
-#include "protocol/wire/message.h"
+#include "sim/world/tests/bill.h"
 
 #define PDU_MAX (SMB_SERVER_PDU_MAX + 4096)
 #define CONNECTION 0 /* one channel: a bill counts, it does not measure */
-
-/* -------------------------------------------------------------------------------------------------------------- pairs */
-
-static void note_requests(struct sim_bill *bill, const struct smb_pdu *pdu)
-{
-	struct smb_notation_pair pair = { 0 };
-	struct smb_chain_reader reader;
-	struct smb2_message message;
-
-	g_ptr_array_add(bill->sent, g_bytes_new(pdu->bytes, pdu->length));
-	smb_chain_read(&reader, pdu);
-	while (smb_chain_next(&reader, &message) == SMB_WIRE_OK)
-		smb_notation_request(&pair.members[pair.count++], &message);
-	g_array_append_val(bill->pairs, pair);
-}
-
-static void note_response(struct sim_bill *bill, const struct smb2_message *message)
-{
-	for (guint i = bill->pairs->len; i--;) {
-		struct smb_notation_pair *pair = &g_array_index(bill->pairs, struct smb_notation_pair, i);
-
-		for (uint32_t n = 0; n < pair->count; n++) {
-			if (pair->members[n].message_id == message->header.message_id) {
-				smb_notation_response(&pair->members[n], message);
-				return;
-			}
-		}
-	}
-}
-
-static void note_responses(struct sim_bill *bill, const struct smb_pdu *pdu)
-{
-	struct smb_chain_reader reader;
-	struct smb2_message message;
-
-	smb_chain_read(&reader, pdu);
-	while (smb_chain_next(&reader, &message) == SMB_WIRE_OK)
-		note_response(bill, &message);
-}
 
 void sim_bill_forget(struct sim_bill *bill)
 {
@@ -54,15 +13,7 @@ void sim_bill_forget(struct sim_bill *bill)
 
 char *sim_bill_text(const struct sim_bill *bill, guint first, guint end, bool detailed)
 {
-	const struct smb_notation_pair *pairs = (const struct smb_notation_pair *)(const void *)bill->pairs->data;
-	gsize size;
-	char *text;
-
-	g_assert(first <= end && end <= bill->pairs->len);
-	size = smb_notation_print(pairs + first, end - first, detailed, NULL, 0) + 1;
-	text = g_malloc(size);
-	smb_notation_print(pairs + first, end - first, detailed, text, size);
-	return text;
+	return sim_pairs_text(bill->pairs, first, end, detailed);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ driving */
@@ -96,10 +47,11 @@ static void ask_server(struct sim_bill *bill, const struct smb_pdu *pdu)
 {
 	struct smb_pdu answer;
 
-	note_requests(bill, pdu);
+	sim_pairs_sent(bill->pairs, CONNECTION, pdu, bill->now_ns);
+	g_ptr_array_add(bill->sent, g_bytes_new(pdu->bytes, pdu->length));
 	smb_server_receive(bill->server, CONNECTION, pdu, bill->now_ns);
 	while (server_says(bill, &answer)) {
-		note_responses(bill, &answer);
+		sim_pairs_received(bill->pairs, CONNECTION, &answer, bill->now_ns);
 		if (smb_client_receive(bill->client, CONNECTION, &answer, bill->now_ns) != SMB_RECEIVE_OK)
 			bill->broken = "the client does not understand an answer";
 	}
@@ -177,7 +129,7 @@ struct sim_bill *sim_bill_new(const struct sim_bill_config *config, GError **err
 	client.mount.multichannel = false;
 	client.mount.max_channels = 1;
 	bill->wake_ns = UINT64_MAX;
-	bill->pairs = g_array_new(false, true, sizeof(struct smb_notation_pair));
+	bill->pairs = sim_pairs_new();
 	bill->sent = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
 	bill->buffer = g_malloc(PDU_MAX);
 	bill->client = smb_client_init(client_block, &smb_client_limits_simulation, &client);

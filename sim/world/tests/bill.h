@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef SIM_WORLD_BILL_H
-#define SIM_WORLD_BILL_H
+#ifndef SIM_WORLD_TESTS_BILL_H
+#define SIM_WORLD_TESTS_BILL_H
 
 /**
- * The round-trip bill of shell commands: the real client core and the simulated server, one call after the other, in
- * no time but what sim_bill_wait() lets pass. Every PDU is encoded, sent, executed on a real namespace and answered;
- * what was said is kept as pairs.
+ * The round-trip bill of shell commands without a network: the real client core and the simulated server, one call
+ * after the other, in no time but what sim_bill_wait() lets pass. Every PDU is encoded, sent, executed on a real namespace
+ * and answered; what was said is kept as pairs. `smblab bill` does the same in the simulation.
  */
 
 #include "protocol/client/client.h"
-#include "protocol/ops/notation.h"
 #include "sim/server/server.h"
+#include "sim/world/pairs.h"
 
 #include <glib.h>
 
@@ -32,7 +32,7 @@ struct sim_bill {
 	struct smb_server *server; /* an empty share; smb_server_make_file() fills it before or between commands */
 	struct smb_client *client;
 	uint64_t now_ns;
-	GArray *pairs; /* struct smb_notation_pair, in the order sent */
+	GArray *pairs; /* struct sim_pair, in the order sent */
 	GPtrArray *sent; /* GBytes: the request PDUs of `pairs` */
 	/* private */
 	uint64_t wake_ns;
