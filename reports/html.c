@@ -166,17 +166,6 @@ static void add_asked_item(GString *html, const struct report_table *table, cons
 	report_page_put(html, "<dd><code>", span, "</code></dd>\n");
 }
 
-static void add_whole_item(GString *html, const struct report_table *table, const char *name, const char *column)
-{
-	const struct report_row *row = table->rows->len ? table->rows->pdata[0] : NULL;
-	const char *value = row ? report_row_value(table, row, column) : NULL;
-
-	if (!value || !value[0])
-		return;
-	report_page_put(html, "<dt>", name, "</dt>");
-	report_page_put(html, "<dd><code>", value, "</code></dd>\n");
-}
-
 static void add_asked(GString *html, const struct report *report)
 {
 	const struct report_table *table = report->table;
@@ -196,7 +185,7 @@ static void add_asked(GString *html, const struct report *report)
 	add_tiles(html, table);
 	g_string_append(html, "<dl>\n");
 	add_asked_item(html, table, "Workload", "workload.command");
-	add_whole_item(html, table, "Mount", "client.mount");
+	add_asked_item(html, table, "Mount", "client.mount");
 	add_asked_item(html, table, "Kernel", "client.kernel");
 	add_asked_item(html, table, "Page size", "client.page_size");
 	add_asked_item(html, table, "Server", "server.profile");
