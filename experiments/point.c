@@ -167,20 +167,41 @@ static void checksum_line(GChecksum *checksum, const char *name, const char *val
 	g_checksum_update(checksum, (const guchar *)"\n", 1);
 }
 
-/* The jobs themselves: a fio job file can change behind an unchanged command. */
+#define WHOLE "%" G_GUINT64_FORMAT
+
+static char *read_text(const struct sim_read_job *job)
+{
+	return g_strdup_printf("%s " WHOLE " " WHOLE " " WHOLE " " WHOLE " %d " WHOLE " " WHOLE " %d", job->file,
+			       job->file_bytes, job->block_bytes, job->count, job->skip_bytes, job->pattern,
+			       job->stride_bytes, job->random_seed, job->direct);
+}
+
+static char *fio_text(const struct sim_fio_job *job)
+{
+	g_autofree char *where = g_strdup_printf(
+		"%s " WHOLE " " WHOLE " " WHOLE " " WHOLE " " WHOLE " " WHOLE " " WHOLE, job->file, job->file_bytes,
+		job->block_bytes, job->stride_bytes, job->offset_bytes, job->offset_increment_bytes, job->region_bytes,
+		job->calls);
+	g_autofree char *how = g_strdup_printf("%d %u %d " WHOLE " %d %u %u %d %d", job->direction, job->read_percent,
+					       job->pattern, job->random_seed, job->may_repeat, job->copies, job->depth,
+					       job->direct, job->is_beside);
+
+	return g_strdup_printf("%s %s " WHOLE " %d " WHOLE " " WHOLE " " WHOLE " " WHOLE " " WHOLE " %d", where, how,
+			       job->fsync_every, job->fsync_end, job->rate_bytes_per_s[0], job->rate_bytes_per_s[1],
+			       job->think_ns, job->think_blocks, job->runtime_ns, job->is_endless);
+}
+
+/* The jobs themselves: a fio job file can change behind an unchanged command. Shell commands are all in the text. */
 static void checksum_jobs(GChecksum *checksum, const struct sim_workload *workload)
 {
 	for (uint32_t i = 0; i < workload->job_count; i++) {
-		const struct sim_read_job *job = &workload->jobs[i].read;
-		if (workload->jobs[i].kind != SIM_JOB_READ)
-			continue; /* the command says it all */
-		g_autofree char *text = g_strdup_printf(
-			"%s %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT
-			" %d %" G_GUINT64_FORMAT " %" G_GUINT64_FORMAT " %d",
-			job->file, job->file_bytes, job->block_bytes, job->count, job->skip_bytes, job->pattern,
-			job->stride_bytes, job->random_seed, job->direct);
+		const struct sim_job *job = &workload->jobs[i];
+		g_autofree char *text = job->kind == SIM_JOB_READ  ? read_text(&job->read)
+					: job->kind == SIM_JOB_FIO ? fio_text(&job->fio)
+								   : NULL;
 
-		checksum_line(checksum, "job", text);
+		if (text)
+			checksum_line(checksum, "job", text);
 	}
 }
 

@@ -48,6 +48,7 @@ static const struct field job_fields[] = {
 	FIELD(sim_job_result, U64, runs),     FIELD(sim_job_result, U64, failures),
 	FIELD(sim_job_result, U64, spent_ns), FIELD(sim_job_result, U64, longest_ns),
 	FIELD(sim_job_result, U64, pairs),    FIELD(sim_job_result, U32, error),
+	FIELD(sim_job_result, U64, bytes),
 };
 /* Samples are arrays in this order, since there are many. */
 static const struct field sample_fields[] = {

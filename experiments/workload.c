@@ -11,8 +11,12 @@ static const struct {
 	    "dd if=/mnt/test/1GBfile of=/dev/null bs=1M count=1024" },
 	  lab_workload_dd },
 	{ { "cat", "read whole files, in blocks of st_blksize", "cat /mnt/test/a /mnt/test/b" }, lab_workload_cat },
-	{ { "fio", "a job file or options: rw=read, rw=read:HOLE, rw=randread; bs, size, offset, direct, filename",
-	    "fio --name=strided --filename=/mnt/test/f --rw=read:960k --bs=64k --size=256m" },
+	{ { "fio",
+	    "a job file or options: rw=read, write, rw, randread, randwrite, randrw; bs, size, offset, iodepth, "
+	    "numjobs, "
+	    "direct, ioengine, fsync, rate, thinktime, runtime, rwmixread, ...",
+	    "fio --name=a --filename=/mnt/test/f --rw=randrw --bs=4k --size=256m --direct=1 --ioengine=libaio "
+	    "--iodepth=16" },
 	  lab_workload_fio },
 };
 
@@ -36,11 +40,8 @@ const struct lab_workload_info *lab_workload_commands(guint *count)
 	return copy;
 }
 
-struct sim_read_job *lab_job_add(struct sim_workload *workload, const char *file, const struct lab_surroundings *around,
-				 GError **error)
+const char *lab_share_name(const char *file, const struct lab_surroundings *around, size_t size, GError **error)
 {
-	struct sim_read_job *job;
-	struct sim_job *appended;
 	const char *name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
 
 	if (around->mountpoint) {
@@ -53,16 +54,25 @@ struct sim_read_job *lab_job_add(struct sim_workload *workload, const char *file
 		}
 		name = file + length + strspn(file + length, "/");
 	}
-	if (!*name || strlen(name) >= sizeof(job->file)) {
+	if (!*name || strlen(name) >= size) {
 		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "'%s' names no file, or one with too long a name", file);
 		return NULL;
 	}
-	appended = lab_job_append(workload, SIM_JOB_READ, error);
+	return name;
+}
+
+struct sim_read_job *lab_job_add(struct sim_workload *workload, const char *file, const struct lab_surroundings *around,
+				 GError **error)
+{
+	struct sim_job *appended = NULL;
+	const char *name = lab_share_name(file, around, sizeof(appended->read.file), error);
+
+	if (name)
+		appended = lab_job_append(workload, SIM_JOB_READ, error);
 	if (!appended)
 		return NULL;
-	job = &appended->read;
-	g_strlcpy(job->file, name, sizeof(job->file));
-	return job;
+	g_strlcpy(appended->read.file, name, sizeof(appended->read.file));
+	return &appended->read;
 }
 
 bool lab_job_size(struct sim_read_job *job, const struct lab_surroundings *around, uint64_t needed_bytes,
@@ -264,6 +274,8 @@ static bool job_settle(struct sim_job *job, const char *variable, GError **error
 {
 	if (job->kind == SIM_JOB_READ)
 		return name_settle(job->read.file, sizeof(job->read.file), variable, error);
+	if (job->kind == SIM_JOB_FIO)
+		return name_settle(job->fio.file, sizeof(job->fio.file), variable, error);
 	if (job->kind != SIM_JOB_COMMAND)
 		return true;
 	return name_settle(job->command.source, sizeof(job->command.source), variable, error) &&
@@ -321,17 +333,27 @@ GPtrArray *lab_workload_lines(const char *text)
 	return lines;
 }
 
-/* Two commands that read one file read the same file: as large as the larger needs. */
+/* The file of a job that needs one, and its size. */
+static uint64_t *file_of(struct sim_job *job, const char **file)
+{
+	*file = job->kind == SIM_JOB_READ ? job->read.file : job->fio.file;
+	if (job->kind == SIM_JOB_READ)
+		return &job->read.file_bytes;
+	return job->kind == SIM_JOB_FIO ? &job->fio.file_bytes : NULL;
+}
+
+/* Two jobs that need one file need the same file: as large as the larger does. */
 static void sizes_agree(struct sim_workload *workload)
 {
 	for (uint32_t i = 0; i < workload->job_count; i++) {
-		struct sim_job *job = &workload->jobs[i];
+		const char *file, *other;
+		uint64_t *bytes = file_of(&workload->jobs[i], &file);
 
-		for (uint32_t j = 0; job->kind == SIM_JOB_READ && j < workload->job_count; j++) {
-			const struct sim_job *other = &workload->jobs[j];
+		for (uint32_t j = 0; bytes && j < workload->job_count; j++) {
+			const uint64_t *others = file_of(&workload->jobs[j], &other);
 
-			if (other->kind == SIM_JOB_READ && !strcmp(job->read.file, other->read.file))
-				job->read.file_bytes = MAX(job->read.file_bytes, other->read.file_bytes);
+			if (others && !strcmp(file, other))
+				*bytes = MAX(*bytes, *others);
 		}
 	}
 }

@@ -71,6 +71,8 @@ bool lab_workload_names(const struct lab_surroundings *around, struct sim_worklo
 			GError **error);
 
 struct sim_job *lab_job_append(struct sim_workload *workload, enum sim_job_kind kind, GError **error);
+/** The name on the share of a path as typed, shorter than `size`. */
+const char *lab_share_name(const char *file, const struct lab_surroundings *around, size_t size, GError **error);
 /** Append a job that reads `file`, a path as typed. */
 struct sim_read_job *lab_job_add(struct sim_workload *workload, const char *file, const struct lab_surroundings *around,
 				 GError **error);

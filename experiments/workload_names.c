@@ -182,6 +182,8 @@ static bool assume_job(struct naming *naming, uint32_t index)
 {
 	const struct sim_job *job = &naming->workload->jobs[index];
 
+	if (job->kind == SIM_JOB_FIO)
+		g_hash_table_add(naming->known, g_strdup(job->fio.file));
 	if (job->kind == SIM_JOB_READ)
 		g_hash_table_add(naming->known, g_strdup(job->read.file));
 	if (job->kind != SIM_JOB_COMMAND)

@@ -101,19 +101,74 @@ Test(workload, a_command_becomes_jobs_call_by_call)
 	cr_assert_eq(workload.jobs[1].read.block_bytes, 131072);
 	cr_assert_eq(workload.jobs[1].read.count, 0);
 
-	workload = parse("fio --name=x --filename=/mnt/f --rw=read:960k --bs=64k --size=16m --direct=1", &around);
-	cr_assert_eq(workload.jobs[0].read.pattern, SIM_STRIDED);
-	cr_assert_eq(workload.jobs[0].read.stride_bytes, 1048576);
-	cr_assert_eq(workload.jobs[0].read.count, 16);
-	cr_assert(workload.jobs[0].read.direct);
-
-	workload = parse("fio filename=f rw=randread bs=4k size=1m", &around);
-	cr_assert_eq(workload.jobs[0].read.pattern, SIM_RANDOM);
-	cr_assert_eq(workload.jobs[0].read.count, 256);
-	cr_assert_eq(workload.jobs[0].read.random_seed, 7);
-
 	workload = parse("dd if=f bs=1M count=1; dd if=f bs=1M count=3", &around);
 	cr_assert_eq(workload.jobs[0].read.file_bytes, 3 << 20, "one file has one size");
+}
+
+Test(workload, fio_options_become_a_job)
+{
+	const struct lab_surroundings around = { .block_bytes = 1048576, .seed = 7 };
+	struct sim_workload workload;
+	const struct sim_fio_job *job = &workload.jobs[0].fio;
+
+	workload = parse("fio --name=x --filename=/mnt/f --rw=read:960k --bs=64k --size=16m --direct=1", &around);
+	cr_assert_eq(workload.jobs[0].kind, SIM_JOB_FIO);
+	cr_expect_str_eq(job->file, "f");
+	cr_expect_eq(job->pattern, SIM_STRIDED);
+	cr_expect_eq(job->stride_bytes, 1048576);
+	cr_expect_eq(job->calls, 16);
+	cr_expect(job->direct);
+
+	workload = parse("fio filename=f rw=randread bs=4k size=1m", &around);
+	cr_expect_eq(job->pattern, SIM_RANDOM);
+	cr_expect_eq(job->calls, 256);
+	cr_expect_eq(job->random_seed, 7);
+	cr_expect_eq(job->depth, 1);
+	cr_expect_not(job->may_repeat);
+
+	workload = parse(
+		"fio filename=f rw=randrw rwmixwrite=30 bs=8k size=1m offset=64k offset_increment=2m numjobs=3 "
+		"iodepth=32 ioengine=libaio direct=1 fsync=10 end_fsync=1 rate=1m,2m thinktime=50 "
+		"thinktime_blocks=4 runtime=3 time_based norandommap group_reporting",
+		&around);
+	cr_expect_eq(job->direction, SIM_MIXED);
+	cr_expect_eq(job->read_percent, 70);
+	cr_expect_eq(job->offset_bytes, 65536);
+	cr_expect_eq(job->file_bytes, 65536 + 2 * 2097152 + 1048576);
+	cr_expect_eq(job->region_bytes, 1048576);
+	cr_expect_eq(job->copies, 3);
+	cr_expect_eq(job->depth, 32);
+	cr_expect_eq(job->fsync_every, 10);
+	cr_expect(job->fsync_end && job->is_endless && job->may_repeat);
+	cr_expect_eq(job->rate_bytes_per_s[0], 1048576);
+	cr_expect_eq(job->rate_bytes_per_s[1], 2097152);
+	cr_expect_eq(job->think_ns, 50000);
+	cr_expect_eq(job->think_blocks, 4);
+	cr_expect_eq(job->runtime_ns, 3000000000);
+}
+
+/* io_submit(2) of buffered calls blocks; io_uring hands them to other threads. */
+Test(workload, iodepth_is_what_the_engine_makes_of_it)
+{
+	static const struct {
+		const char *options;
+		guint depth;
+	} cases[] = {
+		{ "iodepth=8", 1 },
+		{ "iodepth=8 ioengine=sync direct=1", 1 },
+		{ "iodepth=8 ioengine=libaio", 1 },
+		{ "iodepth=8 ioengine=libaio direct=1", 8 },
+		{ "iodepth=8 ioengine=libaio direct=1 buffered=1", 1 },
+		{ "iodepth=8 ioengine=io_uring", 8 },
+	};
+	const struct lab_surroundings around = { .block_bytes = 1048576 };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autofree char *text = g_strconcat("fio filename=f size=1m ", cases[i].options, NULL);
+		struct sim_workload workload = parse(text, &around);
+
+		cr_expect_eq(workload.jobs[0].fio.depth, cases[i].depth, "%s", text);
+	}
 }
 
 Test(workload, a_fio_job_file_is_read_group_by_group)
@@ -123,18 +178,30 @@ Test(workload, a_fio_job_file_is_read_group_by_group)
 	struct sim_workload workload;
 	g_autoptr(GError) error = NULL;
 
-	program_write(
-		directory, "two.fio",
-		"; two "
-		"readers\n[global]\nbs=64k\nsize=1m\nfilename=f\n[seq]\nrw=read\n[rand]\nstonewall\nrw=randread\n",
-		-1);
-	program_write(directory, "beside.fio", "[global]\nfilename=f\nsize=1m\n[a]\nrw=read\n[b]\nrw=read\n", -1);
-	workload = parse("fio two.fio", &around);
-	cr_assert_eq(workload.job_count, 2);
-	cr_assert_eq(workload.jobs[0].read.block_bytes, 65536);
-	cr_assert_eq(workload.jobs[1].read.pattern, SIM_RANDOM);
-	cr_assert_not(lab_workload_parse("fio beside.fio", &around, &workload, &error));
-	cr_assert(strstr(error->message, "beside the job before it"), "%s", error->message);
+	program_write(directory, "three.fio",
+		      "; three jobs\n[global]\nbs=64k\nsize=1m\nfilename=f\n[seq]\nrw=read\n[rand]\nstonewall\n"
+		      "rw=randread\nbs = 4k\n[beside]\nrw=write\n",
+		      -1);
+	program_write(directory, "bad.fio", "[global]\nfilename=f\nsize=1m\n\n[a]\nrw=read\nio_dept=4\n", -1);
+	program_write(directory, "worse.fio", "[a]\nfilename=f\nsize=1q\n", -1);
+	program_write(directory, "none.fio", "filename=f\n", -1);
+	workload = parse("fio three.fio", &around);
+	cr_assert_eq(workload.job_count, 3);
+	cr_expect_eq(workload.jobs[0].fio.block_bytes, 65536);
+	cr_expect_eq(workload.jobs[1].fio.pattern, SIM_RANDOM);
+	cr_expect_eq(workload.jobs[1].fio.block_bytes, 4096);
+	cr_expect_not(workload.jobs[1].fio.is_beside);
+	cr_expect(workload.jobs[2].fio.is_beside);
+	cr_expect_eq(workload.jobs[2].fio.direction, SIM_WRITING);
+	cr_assert_not(lab_workload_parse("fio bad.fio", &around, &workload, &error));
+	cr_expect(strstr(error->message, "bad.fio:7: [a] option 'io_dept' is not understood; nearest: iodepth"), "%s",
+		  error->message);
+	g_clear_error(&error);
+	cr_assert_not(lab_workload_parse("fio worse.fio", &around, &workload, &error));
+	cr_expect(strstr(error->message, "worse.fio:3: [a] size=1q: "), "%s", error->message);
+	g_clear_error(&error);
+	cr_assert_not(lab_workload_parse("fio none.fio", &around, &workload, &error));
+	cr_expect(strstr(error->message, "none.fio:1: "), "%s", error->message);
 	program_clean(directory);
 }
 
@@ -177,9 +244,17 @@ Test(workload, what_cannot_be_simulated_is_refused_by_name)
 		{ "cat -n f", "'-n'" },
 		{ "fio", "neither" },
 		{ "fio nothing.fio", "No such file" },
-		{ "fio rw=write filename=f size=1m", "rw=write" },
+		{ "fio rw=trim filename=f size=1m", "rw=trim" },
+		{ "fio rw=randread:8k filename=f size=1m", "only sequential patterns" },
+		{ "fio filename=f size=1m ioengine=windowsaio", "ioengine=windowsaio" },
+		{ "fio filename=f size=1m numjobs=17", "numjobs must be 1 to 16" },
+		{ "fio filename=f size=1m direct=2", "direct=2: must be 0 or 1" },
+		{ "fio filename=f size=1m loops=3", "loops=3: only 1" },
+		{ "fio filename=f size=1m time_based", "time_based needs runtime" },
+		{ "fio filename=f size=1m rwmixread=101", "percentages" },
+		{ "fio filename=f size=1m bsrange=4k-8k", "'bsrange'" },
 		{ "fio rw=read size=1m", "filename is missing" },
-		{ "fio rw=read filename=f size=1m iodepth=8", "iodepth=8" },
+		{ "fio rw=read filename=f size=1m iodepth=0", "iodepth must be 1 to 256" },
 		{ "fio rw=read filename=f size=1m frob=1", "'frob'" },
 		{ "fio rw=read filename=f size=1k bs=4k", "below one block" },
 		{ "fio rw=read filename=f bs=4k", "file_size" },

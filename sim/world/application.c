@@ -42,6 +42,8 @@ static bool run_job(struct world *world, const struct sim_job *job, uint64_t num
 	case SIM_JOB_READ:
 		file = world_name_of(job->read.file, number);
 		return world_read_job(world, &job->read, file);
+	case SIM_JOB_FIO:
+		break; /* side by side with others */
 	case SIM_JOB_COMMAND:
 		command = job->command;
 		number_path(command.source, number);
@@ -69,6 +71,8 @@ static char *what_of(const struct sim_job *job)
 	switch (job->kind) {
 	case SIM_JOB_READ:
 		return g_strdup_printf("read %s", job->read.file);
+	case SIM_JOB_FIO:
+		return g_strdup_printf("fio %s", job->fio.file);
 	case SIM_JOB_SLEEP:
 		return g_strdup_printf("sleep %g", (double)job->sleep_ns / 1e9);
 	default:
@@ -116,23 +120,40 @@ static void note_job(struct sim_job_result *result, uint64_t spent_ns, uint64_t 
 	result->error = error;
 }
 
-static bool do_job(struct world *world, uint32_t index, uint64_t number)
+static void begin_step(struct world *world, uint32_t index, uint64_t number)
 {
-	uint64_t begun_ns = sim_engine_now_ns(world->engine);
-	uint64_t pairs = world_pairs(world);
-	const struct sim_job *job = &world->point->workload.jobs[index];
-	struct sim_step step = { .job = index, .number = number };
+	const struct sim_step step = { .job = index, .number = number };
 
 	begin_first(world, index);
 	tell(world, &step);
-	if (!run_job(world, job, number, &step.error))
+}
+
+static void end_step(struct world *world, const struct sim_step *step, uint64_t spent_ns, uint64_t pairs)
+{
+	end_first(world, step->job);
+	tell(world, step);
+	note_command(world, &world->point->workload.jobs[step->job], step->error);
+	note_job(&world->result->jobs[step->job], spent_ns, pairs, step->error);
+}
+
+/* Jobs `first` to `end` - 1: one, or several of fio that run side by side. */
+static bool do_step(struct world *world, uint32_t first, uint32_t end, uint64_t number)
+{
+	const struct sim_job *job = &world->point->workload.jobs[first];
+	uint64_t begun_ns = sim_engine_now_ns(world->engine);
+	uint64_t pairs = world_pairs(world);
+	enum smb_ops_error error = SMB_OPS_OK;
+
+	for (uint32_t i = first; i < end; i++)
+		begin_step(world, i, number);
+	if (!(job->kind == SIM_JOB_FIO ? world_fio_jobs(world, first, end, number)
+				       : run_job(world, job, number, &error)))
 		return false;
-	end_first(world, index);
-	step.has_ended = true;
-	tell(world, &step);
-	note_command(world, job, step.error);
-	note_job(&world->result->jobs[index], sim_engine_now_ns(world->engine) - begun_ns, world_pairs(world) - pairs,
-		 step.error);
+	for (uint32_t i = first; i < end; i++) {
+		const struct sim_step step = { .job = i, .number = number, .has_ended = true, .error = error };
+
+		end_step(world, &step, sim_engine_now_ns(world->engine) - begun_ns, world_pairs(world) - pairs);
+	}
 	return true;
 }
 
@@ -147,11 +168,24 @@ static const struct sim_loop *loop_at(const struct sim_workload *workload, uint3
 	return NULL;
 }
 
+/* Where the jobs end that run together with this one. */
+static uint32_t step_end(const struct sim_workload *workload, uint32_t job)
+{
+	uint32_t end = job + 1;
+
+	while (end < workload->job_count && workload->jobs[end].kind == SIM_JOB_FIO &&
+	       workload->jobs[end].fio.is_beside)
+		end++;
+	return end;
+}
+
 static bool do_loop(struct world *world, const struct sim_loop *loop)
 {
+	const struct sim_workload *workload = &world->point->workload;
+
 	for (uint64_t number = loop->from; number <= loop->to; number++) {
-		for (uint32_t job = loop->first; job < loop->end; job++) {
-			if (!do_job(world, job, number))
+		for (uint32_t job = loop->first; job < loop->end; job = step_end(workload, job)) {
+			if (!do_step(world, job, step_end(workload, job), number))
 				return false;
 		}
 	}
@@ -165,12 +199,13 @@ static bool do_jobs(struct world *world)
 
 	while (job < workload->job_count) {
 		const struct sim_loop *loop = loop_at(workload, job);
+		uint32_t end = loop ? loop->end : step_end(workload, job);
 
 		if (job == workload->prepared)
 			world_measure(world);
-		if (!(loop ? do_loop(world, loop) : do_job(world, job, 0)))
+		if (!(loop ? do_loop(world, loop) : do_step(world, job, end, 0)))
 			return false;
-		job = loop ? loop->end : job + 1;
+		job = end;
 	}
 	return true;
 }

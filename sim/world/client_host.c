@@ -226,7 +226,7 @@ void world_client_drain(struct world *world)
 			break;
 		case SMB_CLIENT_COPY:
 		case SMB_CLIENT_DONE:
-			sim_queue_push(world->application, g_memdup2(&output, sizeof(output)));
+			sim_queue_push(world->op_queues[output.op], g_memdup2(&output, sizeof(output)));
 			break;
 		case SMB_CLIENT_WAKE:
 			world_timer_set(&world->client_timer, output.when_ns);

@@ -11,9 +11,14 @@ char *world_wire_path(const char *path)
 	return g_strdelimit(g_strdup(path), "/", '\\');
 }
 
+uint64_t world_source_of(const char *path)
+{
+	return g_str_hash(path) | UINT64_C(1) << 32;
+}
+
 static void make_file(struct world *world, const char *path, uint64_t bytes)
 {
-	uint64_t source = g_str_hash(path) | UINT64_C(1) << 32; /* content of its own */
+	uint64_t source = world_source_of(path);
 	g_autofree char *name = world_wire_path(path);
 
 	if (smb_server_make_file(world->server, name, source, bytes) && world->monitor)
@@ -57,6 +62,18 @@ static const struct sim_loop *loop_of(const struct sim_workload *workload, uint3
 	return NULL;
 }
 
+/* The file that a job needs, unless it makes it. */
+static bool file_of(const struct sim_job *job, struct sim_name *name)
+{
+	const char *file = job->kind == SIM_JOB_READ ? job->read.file : job->kind == SIM_JOB_FIO ? job->fio.file : NULL;
+
+	if (!file)
+		return false;
+	name->bytes = job->kind == SIM_JOB_READ ? job->read.file_bytes : job->fio.file_bytes;
+	g_strlcpy(name->path, file, sizeof(name->path));
+	return true;
+}
+
 void world_make_names(struct world *world)
 {
 	const struct sim_workload *workload = &world->point->workload;
@@ -65,11 +82,10 @@ void world_make_names(struct world *world)
 		make_name(world, &workload->names[i]);
 	for (uint32_t i = 0; i < workload->job_count; i++) {
 		const struct sim_loop *loop = loop_of(workload, i);
-		struct sim_name name = { .bytes = workload->jobs[i].read.file_bytes };
+		struct sim_name name = { .bytes = 0 };
 
-		if (workload->jobs[i].kind != SIM_JOB_READ)
+		if (!file_of(&workload->jobs[i], &name))
 			continue;
-		g_strlcpy(name.path, workload->jobs[i].read.file, sizeof(name.path));
 		name.from = loop ? loop->from : 0;
 		name.to = loop ? loop->to : 0;
 		make_name(world, &name);

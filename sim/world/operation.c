@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/* One operation of the client core, followed to its end by the thread that submits it. */
+/* Operations of the client core, and the threads that wait for them. */
 
 #include "sim/world/world_internal.h"
 
@@ -18,7 +18,19 @@ void world_op_failed(struct world *world, const char *what, const struct smb_cli
 	world_end(world, SIM_OUTCOME_FAILED, text);
 }
 
-static void copy(struct world *world, const char *file, const struct smb_client_output *output)
+/* Into the page cache, whose pages are made for it. */
+static void copy_written(struct world *world, const struct smb_client_output *output)
+{
+	const struct sim_client_costs *costs = &world->point->client_costs;
+	uint64_t page_bytes = world->point->page_bytes;
+	uint64_t end = output->offset + output->data.length;
+	uint64_t pages = (end + page_bytes - 1) / page_bytes - output->offset / page_bytes;
+
+	sim_cpu_use(world->engine,
+		    (uint64_t)(costs->copy_cpu_ns_per_byte * output->data.length + costs->page_cpu_ns * (double)pages));
+}
+
+static void copy_read(struct world *world, const char *file, const struct smb_client_output *output)
 {
 	double per_byte_ns = world->point->client_costs.copy_cpu_ns_per_byte;
 
@@ -28,46 +40,67 @@ static void copy(struct world *world, const char *file, const struct smb_client_
 	if (world->monitor)
 		smb_monitor_application_read(world->monitor, file, output->offset, output->data, false,
 					     sim_engine_now_ns(world->engine));
+}
+
+void world_op_copy(struct world *world, const struct smb_op *op, const char *file,
+		   const struct smb_client_output *output)
+{
+	if (op->kind == SMB_OP_WRITE)
+		copy_written(world, output);
+	else
+		copy_read(world, file, output);
 	smb_client_copied(world->client, output->op, sim_engine_now_ns(world->engine));
 	world_client_drain(world);
 }
 
-/* A thread that still has work to do is not blocked yet. */
-static void next_output(struct world *world, uint64_t wanted, struct smb_client_output *next)
+uint32_t world_op_submit(struct world *world, const struct smb_op *op, struct sim_queue *queue)
 {
-	struct smb_client_output *output = sim_queue_take(world->application);
+	uint32_t number = smb_client_submit(world->client, op, sim_engine_now_ns(world->engine));
 
-	if (!output) {
-		sim_cpu_settle(world->engine);
-		output = sim_queue_take(world->application);
+	if (number == SMB_OP_NONE) {
+		world_end(world, SIM_OUTCOME_FAILED, "the client core takes no further operation");
+		return number;
 	}
-	if (!output) {
+	world->op_queues[number] = queue;
+	world_client_drain(world);
+	return number;
+}
+
+/* A thread that still has work to do is not blocked yet. */
+bool world_op_wait(struct world *world, struct sim_queue *queue, uint64_t wanted, uint64_t until_ns,
+		   struct smb_client_output *output)
+{
+	struct smb_client_output *next = sim_queue_take(queue);
+
+	if (!next) {
+		sim_cpu_settle(world->engine);
+		next = sim_queue_take(queue);
+	}
+	if (!next) {
 		world_reader_blocks(world, wanted);
-		output = sim_queue_pop(world->application);
+		next = until_ns == UINT64_MAX ? sim_queue_pop(queue) : sim_queue_pop_until(queue, until_ns);
 		world_reader_runs(world);
 	}
-	*next = *output;
-	g_free(output);
+	if (next)
+		*output = *next;
+	g_free(next);
+	return next != NULL;
 }
 
 bool world_op_run(struct world *world, const struct smb_op *op, const char *file, struct smb_client_output *done)
 {
 	uint64_t wanted = op->offset;
-	uint32_t number = smb_client_submit(world->client, op, sim_engine_now_ns(world->engine));
 
-	if (number == SMB_OP_NONE) {
-		world_end(world, SIM_OUTCOME_FAILED, "the client core takes no further operation");
+	if (world_op_submit(world, op, world->application) == SMB_OP_NONE)
 		return false;
-	}
-	world_client_drain(world);
 	for (;;) {
-		next_output(world, wanted, done);
+		world_op_wait(world, world->application, wanted, UINT64_MAX, done);
 		if (done->kind == SMB_CLIENT_DONE) {
 			sim_cpu_settle(world->engine);
 			return true;
 		}
 		wanted = done->offset + done->data.length;
-		copy(world, file, done);
+		world_op_copy(world, op, file, done);
 	}
 }
 

@@ -263,6 +263,8 @@ void world_reader_stop(struct world *world)
 
 void world_reader_blocks(struct world *world, uint64_t wanted)
 {
+	if (--world->threads_awake)
+		return;
 	world->clock.wanted = wanted;
 	world->clock.blocked_since_ns = sim_engine_now_ns(world->engine);
 	world->clock.blocked = true;
@@ -276,6 +278,8 @@ void world_reader_blocks(struct world *world, uint64_t wanted)
 
 void world_reader_runs(struct world *world)
 {
+	if (world->threads_awake++)
+		return;
 	if (world->clock.blocked && world->clock.running)
 		world->result->stall_max_ns = MAX(world->result->stall_max_ns,
 						  sim_engine_now_ns(world->engine) - world->clock.blocked_since_ns);

@@ -55,8 +55,12 @@ static bool is_uncached(const struct sim_point *point)
 {
 	bool uncached = point->mount.cache == SMB_CACHE_NONE;
 
-	for (uint32_t i = 0; i < point->workload.job_count; i++)
-		uncached |= point->workload.jobs[i].kind == SIM_JOB_READ && point->workload.jobs[i].read.direct;
+	for (uint32_t i = 0; i < point->workload.job_count; i++) {
+		const struct sim_job *job = &point->workload.jobs[i];
+
+		uncached |= job->kind == SIM_JOB_READ && job->read.direct;
+		uncached |= job->kind == SIM_JOB_FIO && job->fio.direct;
+	}
 	return uncached;
 }
 
@@ -112,9 +116,13 @@ static void make_client(struct world *world)
 		.server = SERVER_NAME,
 		.share = SHARE_NAME,
 	};
-	void *block = g_malloc0(smb_client_size(&smb_client_limits_simulation));
+	struct smb_client_limits limits = smb_client_limits_simulation;
+	world_fio_limits(&world->point->workload, &limits);
+	void *block = g_malloc0(smb_client_size(&limits));
 
-	world->client = smb_client_init(block, &smb_client_limits_simulation, &config);
+	world->op_count = limits.ops;
+	world->op_queues = g_new0(struct sim_queue *, limits.ops);
+	world->client = smb_client_init(block, &limits, &config);
 	if (!world->client)
 		g_free(block);
 }
@@ -240,6 +248,7 @@ static void clear(struct world *world)
 	g_free(world->client);
 	g_free(world->server);
 	g_free(world->monitor);
+	g_free(world->op_queues);
 	g_free(world->reads);
 	g_clear_pointer(&world->heard, g_array_unref);
 	g_free(world->active_reads);
@@ -248,7 +257,7 @@ static void clear(struct world *world)
 bool sim_world_run(const struct sim_point *point, const struct sim_trace *trace, struct sim_result *result,
 		   GError **error)
 {
-	struct world world = { .point = point, .trace = trace, .result = result };
+	struct world world = { .point = point, .trace = trace, .result = result, .threads_awake = 1 };
 	gint64 start_us = g_get_monotonic_time();
 
 	memset(result, 0, sizeof(*result));

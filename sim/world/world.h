@@ -58,8 +58,42 @@ struct sim_read_job {
 	bool direct; /* iflag=direct, fio direct=1: past the page cache */
 };
 
+enum sim_direction { SIM_READING, SIM_WRITING, SIM_MIXED };
+
+#define SIM_FIO_DEPTH_MAX 256
+#define SIM_FIO_COPIES_MAX 16
+
+/** A job of fio: threads that keep several calls under way on a file that is there. */
+struct sim_fio_job {
+	char file[SMB_MOUNT_TEXT_MAX]; /* relative to the share */
+	uint64_t file_bytes;
+	enum sim_direction direction;
+	uint32_t read_percent; /* SIM_MIXED */
+	enum sim_pattern pattern;
+	uint64_t stride_bytes; /* SIM_STRIDED */
+	uint64_t block_bytes;
+	uint64_t offset_bytes; /* where the first copy's region begins */
+	uint64_t offset_increment_bytes; /* and how much later each further copy's */
+	uint64_t region_bytes;
+	uint64_t calls; /* of each copy */
+	uint64_t random_seed;
+	bool may_repeat; /* SIM_RANDOM: blocks are drawn; else each comes once before any comes again */
+	uint32_t copies; /* threads, 1 to SIM_FIO_COPIES_MAX */
+	uint32_t depth; /* calls under way per copy, 1 to SIM_FIO_DEPTH_MAX */
+	bool direct;
+	uint64_t fsync_every; /* so many writes; 0 = never */
+	bool fsync_end;
+	uint64_t rate_bytes_per_s[2]; /* of each copy, reading and writing; 0 = no limit */
+	uint64_t think_ns; /* pause after each think_blocks calls */
+	uint64_t think_blocks; /* >= 1 */
+	uint64_t runtime_ns; /* no call begins later; 0 = no limit */
+	bool is_endless; /* from the start again until runtime_ns is over */
+	bool is_beside; /* begins together with the job before it, which is one of fio too */
+};
+
 enum sim_job_kind {
 	SIM_JOB_READ,
+	SIM_JOB_FIO,
 	SIM_JOB_COMMAND, /* a shell command that is more than reading: touch, rm, ls, mount, ... */
 	SIM_JOB_SLEEP, /* takes no part in the workload's time */
 };
@@ -68,6 +102,7 @@ struct sim_job {
 	enum sim_job_kind kind;
 	union {
 		struct sim_read_job read;
+		struct sim_fio_job fio;
 		struct smb_ops_command command;
 		uint64_t sleep_ns;
 	};
@@ -174,6 +209,7 @@ struct sim_job_result {
 	uint64_t spent_ns; /* first operation submitted to last one complete */
 	uint64_t longest_ns; /* of one run */
 	uint64_t pairs; /* answered while it ran */
+	uint64_t bytes; /* of jobs of fio: read and written */
 	enum smb_ops_error error; /* of the last failure */
 };
 

@@ -99,7 +99,10 @@ struct world {
 	struct smb_monitor *monitor; /* NULL when it is off */
 
 	struct world_channel channels[SMB_CHANNELS_MAX];
-	struct sim_queue *application; /* outputs for the application thread */
+	struct sim_queue *application; /* outputs for the application thread, unless another one waits for them */
+	struct sim_queue **op_queues; /* by operation: of the thread that waits for it; NULL = the application's */
+	uint32_t op_count;
+	uint32_t threads_awake; /* of the application's, that are not blocked */
 	struct sim_queue *server_inbox; /* one for all connections unless each has its own thread */
 	struct sim_queue *storage;
 	struct world_timer client_timer;
@@ -150,11 +153,29 @@ char *world_name_of(const char *name, uint64_t number);
 bool world_op_run(struct world *world, const struct smb_op *op, const char *file, struct smb_client_output *done);
 /** The same for one whose failure ends the run; `what` says what was tried. */
 bool world_op_must(struct world *world, const struct smb_op *op, const char *what, struct smb_client_output *done);
+/** Submit one whose outputs go to `queue`; SMB_OP_NONE: the run is over. */
+uint32_t world_op_submit(struct world *world, const struct smb_op *op, struct sim_queue *queue);
+/** The next output for the thread that waits at `queue`; it is blocked meanwhile, at file offset `wanted`. With
+ *  `until_ns` < UINT64_MAX: false when the clock shows that before. */
+bool world_op_wait(struct world *world, struct sim_queue *queue, uint64_t wanted, uint64_t until_ns,
+		   struct smb_client_output *output);
+/** A COPY output: the thread takes the bytes of `file`, as CREATE names it, or gives those it writes. */
+void world_op_copy(struct world *world, const struct smb_op *op, const char *file,
+		   const struct smb_client_output *output);
 /** End the run because of an operation that failed. */
 void world_op_failed(struct world *world, const char *what, const struct smb_client_output *done);
 
 /* read_job.c: a file read call by call. False: the run is over. */
 bool world_read_job(struct world *world, const struct sim_read_job *job, const char *file);
+
+/* fio_job.c: jobs `first` to `end` - 1, which are of fio and run side by side. False: the run is over. */
+bool world_fio_jobs(struct world *world, uint32_t first, uint32_t end, uint64_t number);
+/** Room in the client core for all calls and files of jobs that run side by side. */
+void world_fio_limits(const struct sim_workload *workload, struct smb_client_limits *limits);
+/** The block that comes `index`-th of `count` in an order that depends on `seed`: each comes once. */
+uint64_t world_shuffle(uint64_t index, uint64_t count, uint64_t seed);
+/** splitmix64: the next of a sequence of draws. */
+uint64_t world_random(uint64_t *state);
 
 /* command_job.c: a shell command; `error` says how it ended. False: the run is over. */
 bool world_command_job(struct world *world, const struct smb_ops_command *command, enum smb_ops_error *error);
@@ -163,6 +184,8 @@ bool world_mount(struct world *world);
 /* names.c: what is on the share before anybody mounts it */
 /** A path as CREATE names it, with '\\' between components; free with g_free. */
 char *world_wire_path(const char *path);
+/** The source of a file's content (payload.h). */
+uint64_t world_source_of(const char *path);
 void world_make_names(struct world *world);
 
 /* server_host.c: the server's machine */
