@@ -316,9 +316,28 @@ char *lab_config_title(const struct lab_config *config)
 	return g_strdup(base);
 }
 
-const char *lab_config_about(const struct lab_config *config)
+static bool is_said_to_machines(const char *line)
 {
-	return value_of(config, "experiment", "about");
+	return strstr(line, "SPDX-License-Identifier:") || g_str_has_prefix(line, "smblab ");
+}
+
+char *lab_config_about(const struct lab_config *config)
+{
+	g_auto(GStrv) lines = g_strsplit(config->text, "\n", -1);
+	GString *about = g_string_new(NULL);
+	bool is_new = true;
+
+	for (guint i = 0; lines[i] && lines[i][0] == '#'; i++) {
+		char *line = g_strstrip(lines[i] + 1);
+
+		if (is_said_to_machines(line) || !*line) {
+			is_new = true;
+			continue;
+		}
+		g_string_append_printf(about, "%s%s", !about->len ? "" : is_new ? "\n" : " ", line);
+		is_new = false;
+	}
+	return g_string_free(about, FALSE);
 }
 
 GPtrArray *lab_config_section(const struct lab_config *config, const char *section)

@@ -43,8 +43,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(lab_config, lab_config_free)
 
 /** The title, or the file's name without its ending. */
 char *lab_config_title(const struct lab_config *config);
-/** What the author says about it; NULL = nothing. */
-const char *lab_config_about(const struct lab_config *config);
+/** What the author says about it: the comment at the head of the file without its command lines, paragraphs separated
+ *  by newlines. Empty = nothing; free with g_free. */
+char *lab_config_about(const struct lab_config *config);
 /** Entries of one section. */
 GPtrArray *lab_config_section(const struct lab_config *config, const char *section);
 /** "PATH:LINE: [section] key: " of a fixed or swept key, in front of the message; PATH alone for key -1. */

@@ -31,8 +31,6 @@ static const struct lab_choice dialects[] = {
 
 static const struct lab_key keys_before_policies[] = {
 	{ "experiment", "title", LAB_TEXT, "heading of the report", .hidden = true, .whole_file = true },
-	{ "experiment", "about", LAB_TEXT, "what is asked and what is assumed: the report's second paragraph",
-	  .hidden = true, .whole_file = true },
 	{ "experiment", "include", LAB_TEXT,
 	  "file with values for keys that are not given here (see calibrate --write)", .hidden = true,
 	  .whole_file = true },

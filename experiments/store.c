@@ -154,6 +154,7 @@ static bool put_facts(struct lab_store *store, const struct lab_config *config, 
 		      GError **error)
 {
 	g_autofree char *title = lab_config_title(config);
+	g_autofree char *about = lab_config_about(config);
 	g_autofree char *path = g_canonicalize_filename(config->path, NULL);
 	g_autofree char *sets = lab_strings_to_json(config->sets, g_strv_length(config->sets));
 	g_autofree char *columns = lab_strings_to_json((char **)plan->columns->pdata, plan->columns->len);
@@ -163,7 +164,7 @@ static bool put_facts(struct lab_store *store, const struct lab_config *config, 
 		const char *name, *value;
 	} facts[] = {
 		{ "title", title },
-		{ "about", lab_config_about(config) },
+		{ "about", about },
 		{ "quantity", plan->measured ? report_quantity_info(plan->measured->quantity)->name : NULL },
 		{ "config_path", path },
 		{ "config_text", config->text },

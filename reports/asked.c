@@ -86,7 +86,10 @@ char *report_asked(const struct report_sweep *sweep)
 		 table->quantity == REPORT_THROUGHPUT ? " from a server of the profile %s"
 						      : " against a server of the profile %s");
 	add_span(text, table, "network.rtt", ", over an RTT of %s");
-	add_span(text, table, "network.rate", " at a link rate of %s");
+	if (!g_strcmp0(first_value(table, "network.rate"), "unlimited") && !is_swept(table, "network.rate"))
+		g_string_append(text, " without a limit of the rate");
+	else
+		add_span(text, table, "network.rate", " at a link rate of %s");
 	g_string_append_c(text, '?');
 	if (table->rows->len == 1)
 		g_string_append(text, " One point was simulated.");

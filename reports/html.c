@@ -166,6 +166,15 @@ static void add_asked_item(GString *html, const struct report_table *table, cons
 	report_page_put(html, "<dd><code>", span, "</code></dd>\n");
 }
 
+static void add_about(GString *html, const struct report_table *table)
+{
+	g_auto(GStrv) paragraphs = g_strsplit(table->about ? table->about : "", "\n", -1);
+
+	for (guint i = 0; paragraphs[i]; i++)
+		if (*paragraphs[i])
+			report_page_put(html, "<p>", paragraphs[i], "</p>\n");
+}
+
 static void add_asked(GString *html, const struct report *report)
 {
 	const struct report_table *table = report->table;
@@ -174,8 +183,7 @@ static void add_asked(GString *html, const struct report *report)
 
 	g_string_append(html, "<section id=\"summary\"><h2>In short</h2>\n");
 	report_page_put(html, "<p class=\"lead\">", asked, "</p>\n");
-	if (table->about)
-		report_page_put(html, "<p>", table->about, "</p>\n");
+	add_about(html, table);
 	if (findings->len) {
 		g_string_append(html, "<ul class=\"findings\">\n");
 		for (guint i = 0; i < findings->len; i++)

@@ -190,7 +190,9 @@ static char *value_text(const struct report_table *table, double value)
 {
 	g_autofree char *number = report_quantity_text(table->quantity, value);
 
-	return g_strdup_printf("%s %s", number, report_quantity_info(table->quantity)->unit);
+	bool is_one_pair = table->quantity == REPORT_PAIRS && value == 1;
+
+	return g_strdup_printf("%s %s", number, is_one_pair ? "pair" : report_quantity_info(table->quantity)->unit);
 }
 
 /* Many measurements are told in one sentence, few one by one. */

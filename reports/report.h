@@ -32,7 +32,7 @@ struct report_table {
 	char *git_revision;
 	char *config_hash; /* hex */
 	char *config_text; /* the config as given, for the page's appendix */
-	char *about; /* what is asked and assumed, in the author's words; may be NULL */
+	char *about; /* what is asked and assumed, in the author's words, a paragraph per line; may be NULL */
 	enum report_quantity quantity; /* what is compared */
 	uint64_t seed;
 	GPtrArray *columns; /* char *: "section.key" of every parameter, those of the sweep first */

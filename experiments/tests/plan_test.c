@@ -242,3 +242,24 @@ Test(plan, the_measurements_of_2021_lie_on_points_of_the_main_experiment)
 	cr_assert_eq(measured, 2, "one point per published figure: at.network.rtt must be the profile's RTT");
 	lab_plan_free(plan);
 }
+
+Test(plan, what_a_config_says_at_its_head_is_for_the_report)
+{
+	static const struct {
+		const char *text, *about;
+	} cases[] = {
+		{ "# SPDX-License-Identifier: X\n# One\n# line.\n#\n# Two.\n# smblab run it\n\n# not this\n" WORK,
+		  "One line.\nTwo." },
+		{ "#\n#   \n# smblab run it\n" WORK, "" },
+		{ WORK "# later\n", "" },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		g_autoptr(GError) error = NULL;
+		g_autoptr(lab_config) config = lab_config_parse("c.ini", cases[i].text, NULL, &error);
+		g_autofree char *about = config ? lab_config_about(config) : NULL;
+
+		cr_assert(config, "%s", error->message);
+		cr_expect_str_eq(about, cases[i].about);
+	}
+}
