@@ -150,6 +150,10 @@ static void put_request(struct encoder *encoder, const struct smb_request *reque
 	put64(encoder, request->offset);
 	put32(encoder, request->length);
 	put32(encoder, rank_of(client, request->chain));
+	put32(encoder, rank_of(client, request->before));
+	put8(encoder, request->answered | request->head_lost << 1);
+	put64(encoder, request->head_source);
+	put64(encoder, request->head_end);
 	put_list(encoder, (struct client_list){ request->waiters_head, request->waiters_tail });
 	if (request->state == SMB_REQUEST_SENT) {
 		put32(encoder, request->channel);
@@ -221,6 +225,8 @@ static void put_read(struct encoder *encoder, const struct client_op *op)
 	put64(encoder, op->window.mark);
 	put8(encoder, op->window.issued > 0);
 	put32(encoder, rank_of(encoder->client, op->window.wait_for));
+	put32(encoder, rank_of(encoder->client, op->window.before));
+	put_slice(encoder, op->window.head);
 	put64(encoder, transfer->position);
 	put64(encoder, transfer->end);
 	put32(encoder, rank_of(encoder->client, transfer->head));

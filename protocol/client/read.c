@@ -28,7 +28,7 @@ void client_read_begin(struct smb_client *client, struct client_op *op)
 	struct smb_read_view view = view_of(client, op);
 
 	client_file_at(client, op->file)->users++;
-	op->window = (struct op_window){ .wait_for = NONE };
+	op->window = (struct op_window){ .wait_for = NONE, .before = NONE };
 	op->transfer = (struct op_transfer){ .head = NONE, .tail = NONE };
 	op->uncached = client->mount.cache == SMB_CACHE_NONE || client_file_at(client, op->file)->direct;
 	if (!op->uncached) {
@@ -73,9 +73,9 @@ static uint32_t chunk_bytes(const struct smb_client *client, const struct client
 	uint32_t bytes = smb_read_chunk_cut(&client->policy, client->session.rsize, client->page_bytes, left,
 					    op->take.bytes);
 
-	/* Two READs never share a page here, unlike with netfs: an rsize that is no multiple of the page is rounded. */
-	if (bytes < left)
-		bytes -= bytes % client->page_bytes;
+	/* Each READ has a page of its own, which it may share with the one before. */
+	if (bytes < left && !client_window_pages(client, window, bytes))
+		bytes = 0;
 	return bytes;
 }
 
@@ -109,7 +109,7 @@ static enum room take_pages(struct smb_client *client, struct client_op *op, uin
 {
 	struct client_file *file = client_file_at(client, op->file);
 	uint32_t next = client->requests.free_head;
-	uint64_t pages = ((uint64_t)bytes + client->page_bytes - 1) / client->page_bytes;
+	uint64_t pages = client_window_pages(client, &op->window, bytes);
 
 	if (!client_has_request_room(client))
 		return ROOM_LATER;
@@ -137,9 +137,10 @@ static void window_send(struct smb_client *client, struct client_op *op, uint32_
 	request->offset = window->start;
 	request->length = bytes;
 	client_read_started(client, request);
-	if (window->mark != UINT64_MAX && window->mark * client->page_bytes >= window->start &&
-	    window->mark * client->page_bytes < window->start + bytes)
+	uint64_t first = window->start / client->page_bytes;
+	if (window->mark >= first && window->mark < first + client_window_pages(client, window, bytes))
 		smb_page_cache_mark(&file->cache, window->mark);
+	client_window_sent(client, op, slot);
 	client_request_send(client, slot, op->channel, op->take.credits);
 	op->io_taken = false;
 	op->headers_taken = false;
@@ -182,6 +183,7 @@ static void window_run(struct smb_client *client, struct client_op *op)
 		window_cut(client, op);
 		return;
 	}
+	client_window_share(client, op);
 	if (!client_take_io(client, op, client->session.rsize))
 		return;
 	bytes = chunk_bytes(client, op);
@@ -216,6 +218,7 @@ static void window_begin(struct smb_client *client, struct client_op *op, const 
 		.end = (window->start + window->pages) * client->page_bytes,
 		.mark = window->mark,
 		.wait_for = NONE,
+		.before = NONE,
 	};
 	/* 6.1 asks for whole pages past the end of file, netfs for what the file has (captures, cat10). */
 	if (!client->policy.read_whole_pages && op->window.end > file_bytes)
@@ -334,54 +337,10 @@ void client_read_ended(struct smb_client *client, const struct smb_request *requ
 	}
 }
 
-static void window_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message)
-{
-	struct smb_request *request = client_request_at(client, slot);
-	struct client_file *file = client_file_at(client, request->file);
-	struct smb_page_run *runs = client_runs_of(client, request->file);
-	struct client_list waiters = { request->waiters_head, request->waiters_tail };
-	uint32_t page_bytes = client->page_bytes;
-	uint64_t first = request->offset / page_bytes;
-	struct smb_slice data;
-	uint64_t pages;
-
-	client_read_data(request, message, &data);
-	client_read_ended(client, request, message);
-	if (!message && client_lost_keep(client, slot))
-		return;
-	if (message && message->header.status == STATUS_END_OF_FILE && request->offset < file->bytes)
-		file->bytes = request->offset;
-	/* A page that a short answer fills in part is good at the end of the file only (C27). */
-	if (request->offset + data.length < file->bytes)
-		data.length -= data.length % page_bytes;
-	pages = ((uint64_t)data.length + page_bytes - 1) / page_bytes;
-	if (data.length < request->length) {
-		smb_page_cache_failed(&file->cache, runs, slot, first + pages);
-		client_pages_failed(client, file, request->offset + data.length, request->offset + request->length);
-	}
-	if (data.length)
-		smb_page_cache_filled(&file->cache, runs, slot, data);
-	client_wake_list(client, &waiters);
-	client_request_release(client, slot);
-}
-
-void client_window_failed(struct smb_client *client, uint32_t slot)
-{
-	const struct smb_request *request = client_request_at(client, slot);
-	struct client_file *file = client_file_at(client, request->file);
-	struct client_list waiters = { request->waiters_head, request->waiters_tail };
-
-	smb_page_cache_failed(&file->cache, client_runs_of(client, request->file), slot,
-			      request->offset / client->page_bytes);
-	client_pages_failed(client, file, request->offset, request->offset + request->length);
-	client_wake_list(client, &waiters);
-	client_request_release(client, slot);
-}
-
 void client_read_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message)
 {
 	if (client_request_at(client, slot)->purpose == PURPOSE_READ_WINDOW)
-		window_answer(client, slot, message);
+		client_window_answer(client, slot, message);
 	else
 		client_transfer_answer(client, slot, message);
 }

@@ -164,6 +164,8 @@ uint32_t client_request_take(struct smb_client *client, enum client_purpose purp
 	client_request_at(client, slot)->purpose = (uint8_t)purpose;
 	client_request_at(client, slot)->op = op;
 	client_request_at(client, slot)->file = NONE;
+	client_request_at(client, slot)->before = NONE;
+	client_request_at(client, slot)->after = NONE;
 	return slot;
 }
 

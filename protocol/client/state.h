@@ -137,6 +137,8 @@ struct op_window {
 	uint64_t mark; /* page, UINT64_MAX = none */
 	uint32_t issued; /* READs */
 	uint32_t wait_for; /* read_mode SYNC: the READ whose end is due before the next */
+	uint32_t before; /* the READ under way whose last bytes are in the page that `start` is in; NONE */
+	struct smb_slice head; /* its data when it has ended; empty: `start` begins a page, or the data did not come */
 };
 
 /** One page read alone, or one uncached read(2) or write(2). */
@@ -573,6 +575,13 @@ void client_transfer_abandon(struct smb_client *client, struct client_op *op);
 void client_transfer_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message);
 /** The data of an answer that fits the request; false: there is none, or it is not an answer to that. */
 bool client_read_data(const struct smb_request *request, const struct smb2_message *message, struct smb_slice *data);
+/** Pages of the window's next READ of `bytes` (window.c). */
+uint64_t client_window_pages(const struct smb_client *client, const struct op_window *window, uint32_t bytes);
+/** Before the next READ of a window: it starts with a page of its own unless the READ before brings that page's head. */
+void client_window_share(struct smb_client *client, struct client_op *op);
+/** Its READ `slot` goes out; `start` is still where it begins. */
+void client_window_sent(struct smb_client *client, struct client_op *op, uint32_t slot);
+void client_window_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message);
 /** A window's READ got nothing, or nothing more: its pages fail, those who wait for them look again. */
 void client_window_failed(struct smb_client *client, uint32_t slot);
 /** Bookkeeping when a READ goes on the wire, and when it is off it. */

@@ -79,7 +79,7 @@ void client_write_begin(struct smb_client *client, struct client_op *op, uint64_
 
 	file->users++;
 	op->uncached = is_uncached(client, file);
-	op->window = (struct op_window){ .wait_for = NONE };
+	op->window = (struct op_window){ .wait_for = NONE, .before = NONE };
 	op->transfer = (struct op_transfer){ .head = NONE, .tail = NONE };
 	smb_writer_begin(&op->writer, op->offset, op->length, source, source_offset);
 	if (!op->uncached)

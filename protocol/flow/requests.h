@@ -35,6 +35,12 @@ struct smb_request {
 	uint8_t purpose;
 	uint32_t op;
 	uint32_t file;
+	uint32_t before; /* window READs that share a page: the one that has its first bytes, ... */
+	uint32_t after; /* ... and the one that has its last bytes */
+	bool answered; /* it waits for the one before */
+	bool head_lost; /* the one before did not bring its part */
+	uint64_t head_source; /* else where its data ends, once it is known */
+	uint64_t head_end;
 	uint32_t chain; /* next member of the same chain, or next slot of the owner's list */
 	uint32_t waiters_head; /* operations that wait for this request */
 	uint32_t waiters_tail;

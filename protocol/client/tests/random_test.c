@@ -33,9 +33,14 @@ static bool chance(uint32_t percent)
 
 static const char *const eras[] = { "3.0", "4.15", "4.20", "5.10", "6.1", "6.12", "next" };
 static const char *const mounts[] = {
-	"vers=3.1.1",		"vers=3.1.1,multichannel,max_channels=3,rsize=131072",
-	"vers=3.0,rsize=65536", "vers=2.0",
-	"vers=2.1,cache=none",	"vers=3.0,cache=none,rsize=65536,multichannel,max_channels=2",
+	"vers=3.1.1",
+	"vers=3.1.1,multichannel,max_channels=3,rsize=131072",
+	"vers=3.0,rsize=65536",
+	"vers=2.0",
+	"vers=3.1.1,rsize=61440",
+	"vers=3.1.1,rsize=102400,multichannel,max_channels=2",
+	"vers=2.1,cache=none",
+	"vers=3.0,cache=none,rsize=65536,multichannel,max_channels=2",
 };
 
 struct run {
@@ -144,7 +149,7 @@ static void one_run(uint32_t number, bool move)
 		.channels = 3, .requests = 40, .ops = OPS, .files = 2, .page_runs = 24, .outputs = 20
 	};
 	const char *era = eras[draw(sizeof(eras) / sizeof(eras[0]))];
-	const char *mount = mounts[draw(4 + (draw(2) << 1))];
+	const char *mount = mounts[draw(6 + (draw(2) << 1))];
 	struct run run = { .trouble = draw(30) };
 	struct smb_client_info info;
 	uint32_t done;
