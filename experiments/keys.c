@@ -26,6 +26,7 @@ static const struct lab_choice dialects[] = {
 #define AT(storage_, field) .storage = LAB_STORE_##storage_, .offset = offsetof(struct sim_point, field)
 #define MIRROR(field) .mirror = offsetof(struct sim_point, field)
 #define SECOND 1e9
+#define MIB 1048576.0
 #define GIB 1073741824.0
 #define COST_MAX (1 * SECOND)
 
@@ -59,6 +60,9 @@ static const struct lab_key keys_after_policies[] = {
 	  .set = lab_set_mount_size, AT(U32, mount.rasize) },
 	{ "client", "max_channels", LAB_COUNT, "mount options multichannel,max_channels=, in place of the string's",
 	  .min = 1, .max = SMB_MOUNT_CHANNELS_MAX, .set = lab_set_mount_channels, AT(U32, mount.max_channels) },
+	{ "client", "memory", LAB_SIZE,
+	  "memory that may be dirty: writeback starts at 10 % of it, writers wait before 20 %", .min = MIB,
+	  .max = 1024 * GIB, AT(U64, client_memory_bytes) },
 	{ "client", "cores", LAB_COUNT, "processor cores of the client host", .min = 1, .max = 1024,
 	  AT(U32, client_cores) },
 	{ "client", "costs", LAB_TEXT, "file whose [client] section has cost.* values (see calibrate --write)",

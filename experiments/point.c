@@ -191,14 +191,35 @@ static char *fio_text(const struct sim_fio_job *job)
 			       job->think_ns, job->think_blocks, job->runtime_ns, job->is_endless);
 }
 
-/* The jobs themselves: a fio job file can change behind an unchanged command. Shell commands are all in the text. */
+static char *write_text(const struct sim_write_job *job)
+{
+	return g_strdup_printf("%s " WHOLE " " WHOLE " " WHOLE " %d%d%d%d", job->file, job->block_bytes, job->count,
+			       job->seek_bytes, job->truncate, job->direct, job->sync_each, job->sync_end);
+}
+
+/* Shell commands are all in the text. */
+static char *job_text(const struct sim_job *job)
+{
+	switch (job->kind) {
+	case SIM_JOB_READ:
+		return read_text(&job->read);
+	case SIM_JOB_WRITE:
+		return write_text(&job->write);
+	case SIM_JOB_FIO:
+		return fio_text(&job->fio);
+	case SIM_JOB_COMMAND:
+	case SIM_JOB_SLEEP:
+		break;
+	}
+	return NULL;
+}
+
+/* The jobs themselves: a fio job file can change behind an unchanged command. */
 static void checksum_jobs(GChecksum *checksum, const struct sim_workload *workload)
 {
 	for (uint32_t i = 0; i < workload->job_count; i++) {
 		const struct sim_job *job = &workload->jobs[i];
-		g_autofree char *text = job->kind == SIM_JOB_READ  ? read_text(&job->read)
-					: job->kind == SIM_JOB_FIO ? fio_text(&job->fio)
-								   : NULL;
+		g_autofree char *text = job_text(job);
 
 		if (text)
 			checksum_line(checksum, "job", text);

@@ -7,7 +7,10 @@ static const struct {
 	struct lab_workload_info info;
 	lab_workload_fn parse;
 } commands[] = {
-	{ { "dd", "read a file block by block: if= bs= ibs= count= skip= iflag=direct,count_bytes,skip_bytes",
+	{ { "dd",
+	    "read a file block by block: if= bs= ibs= count= skip= iflag=direct,count_bytes,skip_bytes; or write one: "
+	    "of= "
+	    "bs= count= seek= conv=fsync,fdatasync,notrunc oflag=direct,sync,dsync,seek_bytes",
 	    "dd if=/mnt/test/1GBfile of=/dev/null bs=1M count=1024" },
 	  lab_workload_dd },
 	{ { "cat", "read whole files, in blocks of st_blksize", "cat /mnt/test/a /mnt/test/b" }, lab_workload_cat },
@@ -276,6 +279,8 @@ static bool job_settle(struct sim_job *job, const char *variable, GError **error
 		return name_settle(job->read.file, sizeof(job->read.file), variable, error);
 	if (job->kind == SIM_JOB_FIO)
 		return name_settle(job->fio.file, sizeof(job->fio.file), variable, error);
+	if (job->kind == SIM_JOB_WRITE)
+		return name_settle(job->write.file, sizeof(job->write.file), variable, error);
 	if (job->kind != SIM_JOB_COMMAND)
 		return true;
 	return name_settle(job->command.source, sizeof(job->command.source), variable, error) &&

@@ -3,7 +3,7 @@
 #define EXPERIMENTS_WORKLOAD_H
 
 /**
- * The commands people type, as jobs: what dd, cat and fio would read from the share, call by call, and shell commands
+ * The commands people type, as jobs: what dd, cat and fio would read from the share or dd write to it, call by call, and shell commands
  * (touch, rm, ls, ...) as operations of the file system. `for i in $(seq N); do ...; done` repeats them, with $i in
  * their names.
  *
@@ -46,6 +46,11 @@ uint64_t lab_small_file_bytes(const struct lab_surroundings *around);
 /** dd's number syntax: 4096, 1M, 64K, 2b, 1MB, 3x512 (dd(1)). */
 bool lab_dd_number_parse(const char *text, uint64_t *number, GError **error);
 
+/** An amount of dd's: blocks, or (8B) bytes. */
+bool lab_dd_amount_parse(const char *text, uint64_t *amount, bool *is_bytes, GError **error);
+/** Does this dd write to the share? */
+bool lab_dd_writes(char **argv, const struct lab_surroundings *around);
+
 struct lab_workload_info {
 	const char *name;
 	const char *tells;
@@ -57,6 +62,8 @@ const struct lab_workload_info *lab_workload_commands(guint *count);
 typedef bool (*lab_workload_fn)(char **argv, const struct lab_surroundings *around, struct sim_workload *workload,
 				GError **error);
 bool lab_workload_dd(char **argv, const struct lab_surroundings *around, struct sim_workload *workload, GError **error);
+bool lab_workload_dd_write(char **argv, const struct lab_surroundings *around, struct sim_workload *workload,
+			   GError **error);
 bool lab_workload_cat(char **argv, const struct lab_surroundings *around, struct sim_workload *workload,
 		      GError **error);
 bool lab_workload_fio(char **argv, const struct lab_surroundings *around, struct sim_workload *workload,

@@ -68,13 +68,12 @@ bool lab_dd_number_parse(const char *text, uint64_t *number, GError **error)
 
 struct dd {
 	const char *file;
-	const char *target;
 	uint64_t block, count, skip;
 	bool has_count, count_is_bytes, skip_is_bytes, direct;
 };
 
 /* Operands that change nothing of what is read from the share. */
-static const char *const harmless[] = { "obs", "conv", "oflag", "status", "seek", "oseek" };
+static const char *const harmless[] = { "of", "obs", "conv", "oflag", "status", "seek", "oseek" };
 static const char *const harmless_flags[] = { "fullblock", "noatime", "nonblock", "sync", "dsync", "binary", "text" };
 
 static bool listed(const char *word, const char *const *list, guint count)
@@ -86,7 +85,7 @@ static bool listed(const char *word, const char *const *list, guint count)
 }
 
 /* count=8B is 8 bytes (coreutils 9.1); of other suffixes B is a part ("MB"). */
-static bool parse_amount(const char *text, uint64_t *amount, bool *is_bytes, GError **error)
+bool lab_dd_amount_parse(const char *text, uint64_t *amount, bool *is_bytes, GError **error)
 {
 	size_t length = strlen(text);
 	g_autofree char *digits = g_strdup(text);
@@ -130,8 +129,6 @@ static bool parse_operand(const char *word, struct dd *dd, bool *bs_given, GErro
 	value++;
 	if (!strcmp(name, "if")) {
 		dd->file = value;
-	} else if (!strcmp(name, "of")) {
-		dd->target = value;
 	} else if (!strcmp(name, "bs")) {
 		*bs_given = true; /* "overrides ibs and obs" */
 		return lab_dd_number_parse(value, &dd->block, error);
@@ -139,9 +136,9 @@ static bool parse_operand(const char *word, struct dd *dd, bool *bs_given, GErro
 		return lab_dd_number_parse(value, *bs_given ? &overridden : &dd->block, error);
 	} else if (!strcmp(name, "count")) {
 		dd->has_count = true;
-		return parse_amount(value, &dd->count, &dd->count_is_bytes, error);
+		return lab_dd_amount_parse(value, &dd->count, &dd->count_is_bytes, error);
 	} else if (!strcmp(name, "skip") || !strcmp(name, "iseek")) {
-		return parse_amount(value, &dd->skip, &dd->skip_is_bytes, error);
+		return lab_dd_amount_parse(value, &dd->skip, &dd->skip_is_bytes, error);
 	} else if (!strcmp(name, "iflag")) {
 		return parse_flags(value, dd, error);
 	} else if (!listed(name, harmless, G_N_ELEMENTS(harmless))) {
@@ -158,12 +155,10 @@ static bool refuse(GError **error, const char *why)
 }
 
 /* From blocks to bytes; also everything that dd would do and that reads nothing, or only a part of a block. */
-static bool settle(struct dd *dd, const struct lab_surroundings *around, GError **error)
+static bool settle(struct dd *dd, GError **error)
 {
 	if (!dd->file)
-		return refuse(error, "if= is missing: only reads from the share can be simulated yet");
-	if (dd->target && around->mountpoint && g_str_has_prefix(dd->target, around->mountpoint))
-		return refuse(error, "of= is on the share: writes cannot be simulated yet");
+		return refuse(error, "if= is missing, and of= is not on the share");
 	if (dd->block == 0 || dd->block > (1ull << 31))
 		return refuse(error, "the block size must be 1 byte to 2 GiB");
 	if (dd->has_count && dd->count == 0)
@@ -185,10 +180,12 @@ bool lab_workload_dd(char **argv, const struct lab_surroundings *around, struct 
 	bool bs_given = false;
 	uint64_t needed;
 
+	if (lab_dd_writes(argv, around))
+		return lab_workload_dd_write(argv, around, workload, error);
 	for (guint i = 1; argv[i]; i++)
 		if (!parse_operand(argv[i], &dd, &bs_given, error))
 			return false;
-	if (!settle(&dd, around, error))
+	if (!settle(&dd, error))
 		return false;
 	job = lab_job_add(workload, dd.file, around, error);
 	if (!job)

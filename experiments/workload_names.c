@@ -186,6 +186,11 @@ static bool assume_job(struct naming *naming, uint32_t index)
 		g_hash_table_add(naming->known, g_strdup(job->fio.file));
 	if (job->kind == SIM_JOB_READ)
 		g_hash_table_add(naming->known, g_strdup(job->read.file));
+	if (job->kind == SIM_JOB_WRITE) {
+		if (!assume_parent(naming, index, job->write.file))
+			return false;
+		g_hash_table_add(naming->known, g_strdup(job->write.file));
+	}
 	if (job->kind != SIM_JOB_COMMAND)
 		return true;
 	if (!assume_source(naming, index, &job->command) || !assume_parent(naming, index, job->command.target))

@@ -171,6 +171,61 @@ Test(workload, iodepth_is_what_the_engine_makes_of_it)
 	}
 }
 
+Test(workload, dd_with_its_output_on_the_share_writes)
+{
+	const struct lab_surroundings around = { .mountpoint = "/mnt/test", .file_bytes = 64 << 20 };
+	static const struct {
+		const char *command;
+		struct sim_write_job job;
+	} table[] = {
+		{ "dd if=/dev/zero of=/mnt/test/f bs=1M count=700",
+		  { .block_bytes = 1 << 20, .count = 700, .truncate = true } },
+		{ "dd if=/root/f of=/mnt/test/d/f bs=1M conv=fsync",
+		  { .block_bytes = 1 << 20, .count = 64, .truncate = true, .sync_end = true } },
+		{ "dd of=/mnt/test/f bs=64k count=2 seek=3 oflag=direct",
+		  { .block_bytes = 65536, .count = 2, .seek_bytes = 196608, .direct = true } },
+		{ "dd of=/mnt/test/f obs=4k count=8192B conv=notrunc,fdatasync oflag=dsync",
+		  { .block_bytes = 4096, .count = 2, .sync_each = true, .sync_end = true } },
+		{ "dd of=/mnt/test/f bs=4k count=1 seek=10B oflag=seek_bytes status=none",
+		  { .block_bytes = 4096, .count = 1, .seek_bytes = 10 } },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(table); i++) {
+		struct sim_workload workload = parse(table[i].command, &around);
+		const struct sim_write_job *job = &workload.jobs[0].write;
+
+		cr_assert_eq(workload.jobs[0].kind, SIM_JOB_WRITE, "%s", table[i].command);
+		cr_expect_eq(job->block_bytes, table[i].job.block_bytes, "%s", table[i].command);
+		cr_expect_eq(job->count, table[i].job.count, "%s", table[i].command);
+		cr_expect_eq(job->seek_bytes, table[i].job.seek_bytes, "%s", table[i].command);
+		cr_expect_eq(job->truncate, table[i].job.truncate, "%s", table[i].command);
+		cr_expect_eq(job->direct, table[i].job.direct, "%s", table[i].command);
+		cr_expect_eq(job->sync_each, table[i].job.sync_each, "%s", table[i].command);
+		cr_expect_eq(job->sync_end, table[i].job.sync_end, "%s", table[i].command);
+		cr_expect_str_eq(job->file, strstr(table[i].command, "d/f") ? "d/f" : "f");
+	}
+}
+
+Test(workload, a_dd_that_writes_is_refused_when_it_makes_no_sense)
+{
+	static const char *const refused[] = {
+		"dd if=/dev/zero of=/mnt/test/f bs=1M", /* how much? */
+		"dd if=/mnt/test/a of=/mnt/test/b bs=1M count=1",
+		"dd if=/dev/zero of=/mnt/test/f bs=0 count=1",
+		"dd if=/dev/zero of=/mnt/test/f bs=1M count=0",
+		"dd if=/dev/zero of=/mnt/test/f bs=1M count=1 conv=swab",
+		"dd if=/dev/zero of=/mnt/test/f bs=1M count=1 oflag=append",
+		"dd if=/dev/zero of=/mnt/test/f bs=3 count=4B",
+		"dd if=/dev/zero of=/mnt/test/ bs=1 count=1",
+		"dd if=/dev/zero of=/mnt/test/f bs=1M count=1 size=3",
+	};
+	const struct lab_surroundings around = { .mountpoint = "/mnt/test" };
+	struct sim_workload workload;
+
+	for (size_t i = 0; i < G_N_ELEMENTS(refused); i++)
+		cr_assert_not(lab_workload_parse(refused[i], &around, &workload, NULL), "%s", refused[i]);
+}
+
 Test(workload, a_fio_job_file_is_read_group_by_group)
 {
 	char *directory = program_directory();

@@ -193,6 +193,7 @@ static void enter_down(struct smb_client *client, uint32_t i)
 	uint32_t slot;
 
 	forget_outputs(client, i);
+	channel->is_full = false;
 	smb_credits_restart(&channel->credits);
 	channel->next_echo_ns = NEVER;
 	client->timers_changed = true;

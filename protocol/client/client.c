@@ -114,6 +114,7 @@ struct smb_client *smb_client_init(void *block, const struct smb_client_limits *
 	snprintf(client->server, sizeof(client->server), "%s", config->server);
 	snprintf(client->share, sizeof(client->share), "%s", config->share);
 	client->copy_is_free = config->copy_is_free;
+	client->sends_block = config->sends_block;
 	client->dirty_limits = config->dirty_limits;
 	if (!client->dirty_limits.limit_bytes)
 		client->dirty_limits = smb_dirty_limits_for_memory(SMB_CLIENT_MEMORY_DEFAULT);
@@ -287,6 +288,8 @@ void smb_client_channel(struct smb_client *client, uint32_t channel, enum smb_ch
 	client->now_ns = now_ns;
 	if (event == SMB_CHANNEL_CONNECTED)
 		client_reconnect_connected(client, channel);
+	else if (event == SMB_CHANNEL_WRITABLE)
+		client_socket_takes_more(client, channel);
 	else
 		client_channel_step(client, channel, events[event]);
 }

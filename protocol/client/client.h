@@ -62,6 +62,8 @@ struct smb_client_config {
 	const char *server; /* for the TREE_CONNECT path; copied */
 	const char *share;
 	bool copy_is_free; /* no SMB_CLIENT_COPY outputs: data goes to the application, and comes from it, in no time */
+	bool sends_block; /* sockets take the data of a WRITE in their own time: whoever sent it, and whoever wants to send one on
+			   * the same channel, waits for SMB_CHANNEL_WRITABLE */
 	struct smb_dirty_limits dirty_limits; /* all 0: those of SMB_CLIENT_MEMORY_DEFAULT */
 };
 
@@ -133,7 +135,12 @@ enum smb_receive_verdict {
 	SMB_RECEIVE_UNMATCHED, /* no request waits for it; its credits were counted all the same (C9) */
 };
 
-enum smb_channel_event { SMB_CHANNEL_CONNECTED, SMB_CHANNEL_FAILED, SMB_CHANNEL_CLOSED };
+enum smb_channel_event {
+	SMB_CHANNEL_CONNECTED,
+	SMB_CHANNEL_FAILED,
+	SMB_CHANNEL_CLOSED,
+	SMB_CHANNEL_WRITABLE, /* sends_block: its socket has taken the WRITE that was sent last */
+};
 
 enum smb_receive_verdict smb_client_receive(struct smb_client *client, uint32_t channel, const struct smb_pdu *pdu,
 					    uint64_t now_ns);

@@ -115,6 +115,7 @@ static void put_channel(struct encoder *encoder, const struct client_channel *ch
 	put64(encoder, channel->setup_session);
 	put8(encoder, channel->makes_session);
 	put8(encoder, channel->was_ready);
+	put8(encoder, channel->is_full);
 	put8(encoder, channel->is_given_up);
 	put_time(encoder, channel->retry_ns);
 	put_credits(encoder, &channel->credits);
@@ -255,6 +256,7 @@ static void put_pass(struct encoder *encoder, const struct client_op *op)
 
 	put8(encoder, op->passing);
 	put8(encoder, op->passed);
+	put32(encoder, op->wrote_on);
 	put32(encoder, op->lost_data);
 	if (!op->passing)
 		return;

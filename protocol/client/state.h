@@ -54,6 +54,7 @@ struct client_channel {
 	uint64_t setup_session; /* SESSION_SETUP's SessionId: the one to bind to, or what its first leg brought */
 	bool makes_session; /* its SESSION_SETUP makes a new session */
 	bool was_ready; /* since it was opened */
+	bool is_full; /* its socket has not taken the last WRITE yet (client.sends_block) */
 	bool is_given_up; /* to be dropped as soon as there is room for the outputs */
 	uint64_t retry_ns; /* DOWN: when to connect again; NEVER: not */
 	uint64_t next_echo_ns; /* NEVER: no timer */
@@ -199,6 +200,7 @@ struct client_op {
 	bool uncached; /* past the page cache */
 	/* WRITE, FSYNC, CLOSE, and a READ of what is dirty */
 	struct smb_writeback pass;
+	uint32_t wrote_on; /* the channel of its last WRITE; NONE */
 	bool passing; /* `pass` has begun and is not done */
 	bool passed; /* scripts: it has begun once */
 	uint32_t lost_data; /* CLOSE: NT status for what could not be written; STATUS_SUCCESS */
@@ -314,6 +316,7 @@ struct smb_client {
 	char server[CLIENT_HOST_MAX];
 	char share[CLIENT_HOST_MAX];
 	bool copy_is_free;
+	bool sends_block;
 
 	struct client_session session;
 	uint32_t mount_op; /* MOUNT or UNMOUNT under way; NONE */

@@ -84,6 +84,7 @@ void client_write_begin(struct smb_client *client, struct client_op *op, uint64_
 	smb_writer_begin(&op->writer, op->offset, op->length, source, source_offset);
 	if (!op->uncached)
 		return;
+	op->wrote_on = NONE;
 	op->transfer.position = op->offset;
 	op->transfer.end = op->offset + op->length;
 	/* What was dirty while write caching was granted goes first (cifs 6.1, cifs_get_writer). */
@@ -194,6 +195,35 @@ enum smb_write_verdict client_write_verdict(const struct smb_request *request, c
 	    message->body.write_rsp.count > request->length)
 		return SMB_WRITE_ERROR;
 	return message->body.write_rsp.count < request->length ? SMB_WRITE_NO_SPACE : SMB_WRITE_OK;
+}
+
+void client_write_send(struct smb_client *client, struct client_op *op, uint32_t slot, uint16_t charge)
+{
+	client->write_bytes_in_flight += client_request_at(client, slot)->length;
+	client_channel_at(client, op->channel)->is_full = client->sends_block;
+	op->wrote_on = op->channel;
+	client_request_send(client, slot, op->channel, charge);
+	op->io_taken = false;
+	op->headers_taken = false;
+}
+
+void client_socket_takes_more(struct smb_client *client, uint32_t channel)
+{
+	client_channel_at(client, channel)->is_full = false;
+	client_wake_list(client, &client->for_room);
+}
+
+static bool is_full(const struct smb_client *client, uint32_t channel)
+{
+	return channel != NONE && client_channel_at(client, channel)->is_full;
+}
+
+bool client_must_wait_socket(struct smb_client *client, struct client_op *op)
+{
+	if (!is_full(client, op->wrote_on) && !is_full(client, op->channel))
+		return false;
+	client_wait_room(client, op);
+	return true;
 }
 
 void client_write_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message)

@@ -35,6 +35,12 @@ void client_script_close_files(struct smb_client *client, struct client_op *op);
 /** script.c: send the CLOSE of the operation's file. */
 void client_script_send_close(struct smb_client *client, struct client_op *op);
 
+/** A WRITE goes on the wire. */
+void client_write_send(struct smb_client *client, struct client_op *op, uint32_t slot, uint16_t charge);
+void client_socket_takes_more(struct smb_client *client, uint32_t channel);
+/** No further WRITE before a socket takes more: the operation waits. */
+bool client_must_wait_socket(struct smb_client *client, struct client_op *op);
+
 /* write_direct.c: past the page cache */
 
 /** Send `data` at `offset` with one ordinary credit; true when it is on its way and the operation waits for it. */

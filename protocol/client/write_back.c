@@ -21,6 +21,7 @@ void client_pass_begin(struct smb_client *client, struct client_op *op, uint64_t
 	smb_writeback_begin(&op->pass, &view.back, SMB_WRITEBACK_SYNC, start, end);
 	op->passing = true;
 	op->channel = NONE;
+	op->wrote_on = NONE;
 }
 
 static void pass_end(struct smb_client *client, struct client_op *op)
@@ -84,6 +85,8 @@ static void pass_send(struct smb_client *client, struct client_op *op, const str
 	struct smb_request *request;
 	uint32_t slot;
 
+	if (client_must_wait_socket(client, op))
+		return;
 	if (op->channel == NONE) {
 		pass_channel(client, op); /* how many requests are under way on it counts for the next step */
 		return;
@@ -107,11 +110,8 @@ static void pass_send(struct smb_client *client, struct client_op *op, const str
 	request->data_source = cut.data.source;
 	request->data_offset = cut.data.offset;
 	request->data_length = cut.data.length;
-	client->write_bytes_in_flight += cut.data.length;
-	client_request_send(client, slot, op->channel, op->io_taken ? op->take.credits : 0);
+	client_write_send(client, op, slot, op->io_taken ? op->take.credits : 0);
 	client_credits_came(client, op->channel); /* what the cut left over */
-	op->io_taken = false;
-	op->headers_taken = false;
 	if (client->policy.channel_pick_scope == SMB_PICK_PER_REQUEST)
 		op->channel = NONE;
 }
@@ -275,6 +275,7 @@ void client_flusher_start(struct smb_client *client)
 		.work = WORK_FLUSH,
 		.wait = OP_RUNNABLE,
 		.channel = NONE,
+		.wrote_on = NONE,
 		.file = last, /* it begins behind this one */
 		.session_count = client->session.count,
 	};

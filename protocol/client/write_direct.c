@@ -23,13 +23,8 @@ static void set_data(const struct client_op *op, struct smb_request *request, ui
 
 static void send(struct smb_client *client, struct client_op *op, uint32_t slot, uint16_t charge)
 {
-	struct smb_request *request = client_request_at(client, slot);
-
-	client_file_at(client, request->file)->writes++;
-	client->write_bytes_in_flight += request->length;
-	client_request_send(client, slot, op->channel, charge);
-	op->io_taken = false;
-	op->headers_taken = false;
+	client_file_at(client, client_request_at(client, slot)->file)->writes++;
+	client_write_send(client, op, slot, charge);
 	op->outstanding++;
 }
 
@@ -37,7 +32,8 @@ bool client_write_through(struct smb_client *client, struct client_op *op, uint6
 {
 	uint32_t slot;
 
-	if (!client_need_channel(client, op) || !client_take_headers(client, op, 1))
+	if (!client_need_channel(client, op) || client_must_wait_socket(client, op) ||
+	    !client_take_headers(client, op, 1))
 		return false;
 	if (!client_has_request_room(client)) {
 		client_wait_room(client, op);
@@ -126,7 +122,9 @@ static void send_piece(struct smb_client *client, struct client_op *op)
 	uint32_t bytes;
 	uint32_t slot;
 
-	if (!client_need_channel(client, op) || !client_take_io(client, op, client->session.wsize))
+	if (!client_need_channel(client, op) || client_must_wait_socket(client, op))
+		return;
+	if (!client_take_io(client, op, client->session.wsize))
 		return;
 	bytes = smaller(left, op->take.bytes);
 	if (smb_credits_adjust(&client_channel_at(client, op->channel)->credits, &op->take, bytes) !=

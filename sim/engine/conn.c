@@ -111,6 +111,15 @@ void sim_conn_send(struct sim_conn *conn, enum sim_side from, void *message, uin
 		conn->drop(message, conn->drop_arg);
 }
 
+bool sim_conn_wait_buffered(struct sim_conn *conn, enum sim_side from)
+{
+	struct sim_stream *stream = &conn->streams[from];
+
+	while (!conn->cut && stream->tx.buffered < stream->tx.written)
+		sim_bell_wait(conn->engine, &stream->writer_bell, SIM_NEVER);
+	return !conn->cut;
+}
+
 uint64_t sim_conn_unacked_bytes(const struct sim_conn *conn, enum sim_side from)
 {
 	struct sim_stream *stream = &conn->streams[from];
@@ -129,6 +138,7 @@ static void stream_cut(struct sim_stream *stream)
 	ring_clear(&stream->staged);
 	ring_clear(&stream->flights);
 	ring_clear(&stream->acks);
+	sim_bell_ring(stream->engine, &stream->writer_bell);
 	while ((parcel = ring_head(&stream->parcels))) {
 		void *message = parcel->message;
 

@@ -134,6 +134,9 @@ void sim_queue_set_costs(struct sim_queue *inbox, double ns_per_byte, double ns_
 /** Append a message of `stream_bytes` (>= 1) to the stream in the direction away from `from`. Never blocks.
  *  Messages are cut into arrivals at TCP's own pace; an arrival with message != NULL comes exactly once per send. */
 void sim_conn_send(struct sim_conn *conn, enum sim_side from, void *message, uint64_t stream_bytes);
+/** [blocks] until all that was given is in the sender's socket buffer, as send(2) does; by one thread per connection and
+ *  side. False: the connection was cut. */
+bool sim_conn_wait_buffered(struct sim_conn *conn, enum sim_side from);
 /** The receiver took the arrival off its inbox and is done with it: opens the receive window, frees the arrival. A
  *  receiver that keeps arrivals stops the sender once the receive buffer is full, as with a real socket. */
 void sim_arrival_done(struct sim_arrival *arrival);

@@ -222,6 +222,7 @@ struct sim_stream {
 	uint64_t segments_to_loss;
 	GRand *random;
 	struct sim_bell sender_bell;
+	struct sim_bell writer_bell; /* rung when the socket buffer has taken everything */
 };
 
 void sim_stream_init(struct sim_stream *stream, const struct tcp_config *sender, const struct tcp_config *receiver);

@@ -92,6 +92,8 @@ void sim_stream_take_acks(struct sim_stream *stream)
 		tcp_sender_acked(&stream->tx, next->when_ns, &next->ack);
 		ring_pop(&stream->acks);
 	}
+	if (stream->tx.buffered == stream->tx.written)
+		sim_bell_ring(stream->engine, &stream->writer_bell);
 }
 
 /* No acknowledgement of a piece that is under way can be back before this. */
@@ -370,6 +372,7 @@ void sim_stream_clear(struct sim_stream *stream)
 	ring_clear(&stream->flights);
 	ring_clear(&stream->acks);
 	sim_bell_clear(&stream->sender_bell);
+	sim_bell_clear(&stream->writer_bell);
 	g_rand_free(stream->random);
 }
 

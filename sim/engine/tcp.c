@@ -5,6 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#define INITIAL_WINDOW 10u /* TCP_INIT_CWND */
+#define PACKET_HEADROOM 640u /* MAX_TCP_HEADER and struct skb_shared_info */
+#define PACKET_DESCRIPTOR 256u /* struct sk_buff */
 #define CUBIC_C 0.4
 #define CUBIC_BETA (717.0 / 1024)
 #define HYSTART_LOW_WINDOW 16
@@ -38,9 +41,21 @@ static uint32_t max32(uint32_t a, uint32_t b)
 
 /* The buffer's limit counts the kernel's own memory: a full packet of 11 segments takes about 6 % beside its
  * payload (sk_wmem_queued counts truesize). */
-static uint64_t send_buffer_payload(const struct tcp_config *config)
+static uint64_t send_buffer_payload(const struct tcp_sender *tcp)
 {
-	return max64(config->send_buffer_bytes / 100 * 94, 2 * (uint64_t)config->mss_bytes);
+	return max64(tcp->send_buffer / 100 * 94, 2 * (uint64_t)tcp->config.mss_bytes);
+}
+
+/* Room for twice the congestion window, counted in packets of one segment each with all that comes with them, which are
+ * three times as large (Linux 6.1, tcp_sndbuf_expand). */
+static uint64_t send_buffer_wanted(const struct tcp_sender *tcp)
+{
+	uint64_t packet = 1;
+
+	while (packet < tcp->config.mss_bytes + PACKET_HEADROOM)
+		packet *= 2;
+	return min64(tcp->config.send_buffer_bytes,
+		     2 * (packet + PACKET_DESCRIPTOR) * max32(tcp->cwnd, INITIAL_WINDOW));
 }
 
 void tcp_sender_init(struct tcp_sender *tcp, const struct tcp_config *config, uint64_t rtt_ns, uint64_t window_edge)
@@ -53,6 +68,7 @@ void tcp_sender_init(struct tcp_sender *tcp, const struct tcp_config *config, ui
 	tcp->srtt_ns = rtt_ns; /* the handshake gave a first sample */
 	tcp->rttvar_ns = rtt_ns / 2;
 	tcp->window_edge = window_edge;
+	tcp->send_buffer = send_buffer_wanted(tcp);
 }
 
 bool tcp_sender_is_valid(const struct tcp_sender *tcp)
@@ -97,8 +113,14 @@ static uint32_t current_ssthresh(const struct tcp_sender *tcp)
 /* The writer fills the buffer to its limit, then sleeps until a third of it is free again (sk_stream_write_space). */
 static void tcp_sender_fill(struct tcp_sender *tcp)
 {
-	uint64_t limit = send_buffer_payload(&tcp->config);
 	uint64_t queued = tcp->buffered - tcp->acked;
+	uint64_t limit;
+
+	/* It grows when a writer waits for it and what is in it does not fill the congestion window
+	 * (tcp_should_expand_sndbuf). */
+	if (tcp->writer_blocked && queued < (uint64_t)tcp->cwnd * tcp->config.mss_bytes)
+		tcp->send_buffer = max64(tcp->send_buffer, send_buffer_wanted(tcp));
+	limit = send_buffer_payload(tcp);
 
 	if (tcp->writer_blocked && queued > limit / 3 * 2)
 		return;

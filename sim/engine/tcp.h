@@ -75,6 +75,7 @@ struct tcp_sender {
 	uint32_t cwnd_credit; /* acknowledged segments not yet turned into growth */
 	uint32_t ssthresh;
 	uint64_t recovery_end; /* position; no further reduction before it is acknowledged */
+	uint64_t send_buffer; /* its limit by now, at most config.send_buffer_bytes */
 	bool writer_blocked; /* the send buffer was filled; see tcp_sender_fill */
 	/* RFC 7661 as Linux does it: is the window used at all? */
 	bool cwnd_limited;

@@ -44,6 +44,9 @@ static bool run_job(struct world *world, const struct sim_job *job, uint64_t num
 		return world_read_job(world, &job->read, file);
 	case SIM_JOB_FIO:
 		break; /* side by side with others */
+	case SIM_JOB_WRITE:
+		file = world_name_of(job->write.file, number);
+		return world_write_job(world, &job->write, file);
 	case SIM_JOB_COMMAND:
 		command = job->command;
 		number_path(command.source, number);
@@ -71,6 +74,8 @@ static char *what_of(const struct sim_job *job)
 	switch (job->kind) {
 	case SIM_JOB_READ:
 		return g_strdup_printf("read %s", job->read.file);
+	case SIM_JOB_WRITE:
+		return g_strdup_printf("write %s", job->write.file);
 	case SIM_JOB_FIO:
 		return g_strdup_printf("fio %s", job->fio.file);
 	case SIM_JOB_SLEEP:

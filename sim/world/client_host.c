@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#define COMMAND_OFFSET 12 /* in an SMB2 header (MS-SMB2 2.2.1.2) */
 #define CONNECT_TIMEOUT_NS UINT64_C(5000000000) /* cifs, generic_ip_connect: sk_sndtimeo */
 
 struct world_frame *world_frame_new(const struct smb_pdu *pdu, uint32_t channel)
@@ -47,25 +48,65 @@ static double cost_of_read(struct world *world, struct world_frame *frame, const
 	frame->read_slot = world_read_sent(world, frame->channel, read);
 	if (world->clock.running)
 		world->result->reads_per_channel[frame->channel]++;
+	if (read->is_write)
+		return 0; /* its pages were paid for when the application wrote them */
 	uint32_t pages = (read->length - 1) / world->point->page_bytes + 1;
 	return world->point->client_costs.page_cpu_ns * pages;
 }
 
-/* What the processor spends on a request: the request itself and, for a READ, the pages it will fill. */
+/* What the processor spends on a request: the request itself and, for a READ, the pages it will fill. Copying what a
+ * WRITE carries is the business of its channel's thread. */
 static double cost_of_request(struct world *world, struct world_frame *frame)
 {
-	const struct sim_client_costs *costs = &world->point->client_costs;
-	double ns = costs->request_cpu_ns * world_members(&frame->pdu) +
-		    costs->send_cpu_ns_per_byte * frame->pdu.payload.length;
+	double ns = world->point->client_costs.request_cpu_ns * world_members(&frame->pdu);
 	struct smb_chain_reader reader;
 	struct world_read read;
 
 	if (world_read_smb1(&frame->pdu, &read))
 		return ns + cost_of_read(world, frame, &read);
+	if (frame->bytes[COMMAND_OFFSET] != SMB2_READ && frame->bytes[COMMAND_OFFSET] != SMB2_WRITE)
+		return ns; /* of a chain only the first member is followed */
 	smb_chain_read(&reader, &frame->pdu);
 	while (world_read_next(&reader, &read))
 		ns += cost_of_read(world, frame, &read);
 	return ns;
+}
+
+/*
+ * The thread that sends a WRITE copies its data into the socket and waits when that is full; it holds the connection's lock
+ * (the kernel's srv_mutex), and cuts its next WRITE only afterwards. Here a thread per channel does that, and the core
+ * waits until it is told.
+ */
+static void writes_main(void *arg)
+{
+	struct world_channel *channel = arg;
+	struct world *world = channel->world;
+	struct sim_conn *conn = channel->conn;
+	struct sim_queue *writes = channel->writes;
+
+	for (;;) {
+		uint64_t *bytes = sim_queue_pop(writes);
+		double cost_ns = world->point->client_costs.send_cpu_ns_per_byte * (double)*bytes;
+
+		g_free(bytes);
+		sim_cpu_use(world->engine, (uint64_t)cost_ns);
+		if (channel->conn != conn || !sim_conn_wait_buffered(conn, SIM_CLIENT) || !channel->open)
+			continue;
+		smb_client_channel(world->client, channel->number, SMB_CHANNEL_WRITABLE,
+				   sim_engine_now_ns(world->engine));
+		world_client_drain(world);
+	}
+}
+
+static void send_data(struct world *world, struct world_channel *channel, uint64_t bytes)
+{
+	if (!channel->writes) {
+		g_autofree char *name = g_strdup_printf("send-%u", channel->number);
+
+		channel->writes = sim_queue_new(world->engine);
+		sim_thread_start(world->engine, SIM_CLIENT, name, writes_main, channel);
+	}
+	sim_queue_push(channel->writes, g_memdup2(&bytes, sizeof(bytes)));
 }
 
 /* The wire order is the core's order, so sending comes first and its cost after (the kernel holds srv_mutex). */
@@ -88,7 +129,10 @@ static double send_pdu(struct world *world, const struct smb_client_output *outp
 	world->result->pdu_events++;
 	world->result->pdus += world->clock.running;
 	world_sample(world);
+	uint64_t bytes = frame->pdu.payload.length;
 	sim_conn_send(channel->conn, SIM_CLIENT, frame, smb_pdu_stream_bytes(&frame->pdu));
+	if (bytes)
+		send_data(world, channel, bytes);
 	return cost_ns;
 }
 
@@ -176,6 +220,7 @@ static void open_channel(struct world *world, const struct smb_client_output *ou
 	channel->path = path_of(world, output);
 	channel->conn = sim_conn_new(world->engine, channel->path, network->tcp);
 	channel->client_inbox = sim_queue_new(world->engine);
+	channel->writes = NULL; /* those of an earlier connection end with it */
 	sim_queue_set_costs(channel->client_inbox, world->point->client_costs.receive_cpu_ns_per_byte, 0);
 	sim_conn_set_inbox(channel->conn, SIM_CLIENT, channel->client_inbox);
 	world_server_add_connection(world, output->channel);

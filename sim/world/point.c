@@ -2,6 +2,7 @@
 
 /* The default point, named networks, names of outcomes. */
 
+#include "protocol/client/client.h"
 #include "sim/world/world.h"
 
 static const struct sim_network_preset presets[] = {
@@ -34,6 +35,7 @@ void sim_point_init(struct sim_point *point)
 	*point = (struct sim_point){
 		.policy = smb_era_find("6.1")->policy,
 		.page_bytes = 4096,
+		.client_memory_bytes = SMB_CLIENT_MEMORY_DEFAULT,
 		.client_cores = 4,
 		.server_cores = 4,
 		.client_costs = { .request_cpu_ns = 5000,

@@ -58,23 +58,36 @@ static uint32_t lowest_read(const struct world *world)
 	return lowest;
 }
 
-static enum world_cause cause_of_blocking(const struct world *world)
+static enum world_cause cause_at(enum world_read_stage stage)
 {
 	static const enum world_cause by_stage[] = {
 		[WORLD_READ_REQUEST] = WORLD_CAUSE_REQUEST,
 		[WORLD_READ_SERVER] = WORLD_CAUSE_SERVER,
 		[WORLD_READ_WIRE] = WORLD_CAUSE_WIRE,
 	};
+	return by_stage[stage];
+}
+
+/* The data of a WRITE goes with the request. */
+static enum world_cause cause_of(const struct world_read *read)
+{
+	if (read->is_write && read->stage == WORLD_READ_REQUEST)
+		return WORLD_CAUSE_WIRE;
+	return cause_at(read->stage);
+}
+
+static enum world_cause cause_of_blocking(const struct world *world)
+{
 	struct smb_client_info info;
 
 	if (world->clock.read_slot != WORLD_NO_READ)
-		return by_stage[world->reads[world->clock.read_slot].stage];
+		return cause_of(&world->reads[world->clock.read_slot]);
 	smb_client_look(world->client, &info);
 	if (info.waiting_for_credits)
 		return WORLD_CAUSE_CREDITS;
 	if (world->read_count)
-		return by_stage[world->reads[lowest_read(world)].stage];
-	return world->other_count ? by_stage[world->other_stage] : WORLD_CAUSE_NOTHING;
+		return cause_of(&world->reads[lowest_read(world)]);
+	return world->other_count ? cause_at(world->other_stage) : WORLD_CAUSE_NOTHING;
 }
 
 /* Time up to `when_ns` belongs to the old cause, if that has not begun later. */
@@ -106,13 +119,18 @@ bool world_read_smb1(const struct smb_pdu *pdu, struct world_read *read)
 {
 	struct smb1_message message;
 
-	if (!smb1_is_pdu(pdu) || smb1_message_decode(pdu, &message) != SMB_WIRE_OK ||
-	    message.kind != SMB1_BODY_READ_REQ)
+	if (!smb1_is_pdu(pdu) || smb1_message_decode(pdu, &message) != SMB_WIRE_OK)
 		return false;
-	*read = (struct world_read){ .message_id = message.header.mid,
-				     .offset = message.body.read_req.offset,
-				     .length = message.body.read_req.length };
-	return true;
+	*read = (struct world_read){ .message_id = message.header.mid };
+	if (message.kind == SMB1_BODY_READ_REQ) {
+		read->offset = message.body.read_req.offset;
+		read->length = message.body.read_req.length;
+	} else if (message.kind == SMB1_BODY_WRITE_REQ) {
+		read->is_write = true;
+		read->offset = message.body.write_req.offset;
+		read->length = message.body.write_req.data_length;
+	}
+	return read->length;
 }
 
 bool world_read_next(struct smb_chain_reader *reader, struct world_read *read)
@@ -120,12 +138,17 @@ bool world_read_next(struct smb_chain_reader *reader, struct world_read *read)
 	struct smb2_message message;
 
 	while (smb_chain_next(reader, &message) == SMB_WIRE_OK) {
-		if (message.kind != SMB2_BODY_READ_REQ)
-			continue;
-		*read = (struct world_read){ .message_id = message.header.message_id,
-					     .offset = message.body.read_req.offset,
-					     .length = message.body.read_req.length };
-		return true;
+		*read = (struct world_read){ .message_id = message.header.message_id };
+		if (message.kind == SMB2_BODY_READ_REQ) {
+			read->offset = message.body.read_req.offset;
+			read->length = message.body.read_req.length;
+		} else if (message.kind == SMB2_BODY_WRITE_REQ) {
+			read->is_write = true;
+			read->offset = message.body.write_req.offset;
+			read->length = message.body.write_req.data_length;
+		}
+		if (read->length)
+			return true;
 	}
 	return false;
 }
@@ -166,6 +189,7 @@ uint32_t world_read_sent(struct world *world, uint32_t channel, const struct wor
 		.offset = read->offset,
 		.length = read->length,
 		.channel = channel,
+		.is_write = read->is_write,
 		.stage = WORLD_READ_REQUEST,
 		.active = world->read_count,
 	};

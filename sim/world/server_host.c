@@ -21,12 +21,12 @@ static void note_answered(struct world *world, struct world_frame *frame)
 	uint32_t next;
 
 	if (smb1_is_pdu(&frame->pdu) && smb1_header_decode(&frame->pdu, &smb1) == SMB_WIRE_OK) {
-		is_read = smb1.command == SMB1_READ_ANDX;
+		is_read = smb1.command == SMB1_READ_ANDX || smb1.command == SMB1_WRITE_ANDX;
 		message_id = smb1.mid;
 	} else if (smb2_header_decode(frame->bytes, frame->pdu.length, &header, &next) == SMB_WIRE_OK) {
 		if (header.status == STATUS_PENDING)
 			return;
-		is_read = header.command == SMB2_READ;
+		is_read = header.command == SMB2_READ || header.command == SMB2_WRITE;
 		message_id = header.message_id;
 	}
 	frame->is_other = !is_read;

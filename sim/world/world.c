@@ -115,6 +115,8 @@ static void make_client(struct world *world)
 		.client_guid = { 's', 'm', 'b', 'l', 'a', 'b' },
 		.server = SERVER_NAME,
 		.share = SHARE_NAME,
+		.sends_block = true,
+		.dirty_limits = smb_dirty_limits_for_memory(world->point->client_memory_bytes),
 	};
 	struct smb_client_limits limits = smb_client_limits_simulation;
 	world_fio_limits(&world->point->workload, &limits);

@@ -23,7 +23,7 @@ struct sim_client_costs {
 	double request_cpu_ns; /* build and send one request, and finish its answer */
 	double receive_cpu_ns_per_byte; /* socket to page cache */
 	double send_cpu_ns_per_byte; /* page cache to socket */
-	double copy_cpu_ns_per_byte; /* page cache to application */
+	double copy_cpu_ns_per_byte; /* page cache to application, and back */
 	double page_cpu_ns; /* per page brought into the page cache: allocation, lookup, unlock */
 	double syscall_cpu_ns; /* per read(2) or write(2) */
 	double command_cpu_ns; /* per shell command: fork, exec, exit */
@@ -56,6 +56,18 @@ struct sim_read_job {
 	uint64_t stride_bytes; /* SIM_STRIDED: distance between the starts of two calls */
 	uint64_t random_seed; /* SIM_RANDOM: offsets are multiples of block_bytes */
 	bool direct; /* iflag=direct, fio direct=1: past the page cache */
+};
+
+/** One application: open a file for writing, write it call by call, close it. */
+struct sim_write_job {
+	char file[SMB_MOUNT_TEXT_MAX]; /* relative to the share; made if it is not there */
+	uint64_t block_bytes; /* per write(2) */
+	uint64_t count; /* calls */
+	uint64_t seek_bytes; /* first offset */
+	bool truncate; /* O_TRUNC */
+	bool direct; /* O_DIRECT */
+	bool sync_each; /* fsync(2) after each call */
+	bool sync_end; /* and after the last one */
 };
 
 enum sim_direction { SIM_READING, SIM_WRITING, SIM_MIXED };
@@ -93,6 +105,7 @@ struct sim_fio_job {
 
 enum sim_job_kind {
 	SIM_JOB_READ,
+	SIM_JOB_WRITE,
 	SIM_JOB_FIO,
 	SIM_JOB_COMMAND, /* a shell command that is more than reading: touch, rm, ls, mount, ... */
 	SIM_JOB_SLEEP, /* takes no part in the workload's time */
@@ -102,6 +115,7 @@ struct sim_job {
 	enum sim_job_kind kind;
 	union {
 		struct sim_read_job read;
+		struct sim_write_job write;
 		struct sim_fio_job fio;
 		struct smb_ops_command command;
 		uint64_t sleep_ns;
@@ -158,6 +172,7 @@ struct sim_point {
 	struct smb_policy policy;
 	struct smb_mount_options mount;
 	uint32_t page_bytes;
+	uint64_t client_memory_bytes; /* dirtyable: vm.dirty_ratio and vm.dirty_background_ratio are of this */
 	uint32_t client_cores;
 	uint32_t server_cores;
 	bool shared_host; /* client and server on one host with client_cores cores */
@@ -180,7 +195,7 @@ enum sim_outcome {
 	SIM_OUTCOME_IMPOSSIBLE, /* the point makes no sense: the mount is refused, no channel can be opened, ... */
 };
 
-/** Where the reader's time went, in nanoseconds; the parts add up to the measured time of the workload. */
+/** Where the reader's or writer's time went, in nanoseconds; the parts add up to the measured time of the workload. */
 struct sim_reader_time {
 	uint64_t wire_ns; /* blocked, and data for it was on the wire */
 	uint64_t server_ns; /* blocked, and its request was at the server */
@@ -226,9 +241,9 @@ struct sim_result {
 	uint64_t pdus; /* PDUs on the wire during the workload, both directions */
 	uint64_t pdu_events; /* PDUs put on and taken off the wire, whole run */
 	int64_t credits_min; /* lowest over channels and the workload's time, by the monitor's count */
-	uint32_t inflight_max; /* READs */
-	uint64_t inflight_max_bytes; /* asked by READs in flight */
-	uint64_t read_io_bytes; /* length asked by most READs of the workload; 0 = none was sent */
+	uint32_t inflight_max; /* READs and WRITEs */
+	uint64_t inflight_max_bytes; /* of READs and WRITEs in flight */
+	uint64_t read_io_bytes; /* length of most READs and WRITEs of the workload; 0 = none was sent */
 	uint64_t violations;
 	uint32_t violation_count; /* kept below */
 	struct smb_violation violation[SIM_VIOLATIONS_MAX];
@@ -242,7 +257,7 @@ struct sim_result {
 	uint64_t command_failures;
 	uint32_t job_count; /* as the workload's */
 	struct sim_job_result jobs[SIM_JOBS_MAX];
-	uint64_t reads_per_channel[SMB_MOUNT_CHANNELS_MAX];
+	uint64_t reads_per_channel[SMB_MOUNT_CHANNELS_MAX]; /* READs and WRITEs */
 	uint8_t nic_of_channel[SMB_MOUNT_CHANNELS_MAX]; /* of its last connection */
 	uint32_t sample_count;
 	struct sim_sample samples[SIM_SAMPLES_MAX];

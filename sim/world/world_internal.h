@@ -28,6 +28,7 @@ struct world_read {
 	uint64_t offset;
 	uint32_t length; /* 0 = slot is free */
 	uint32_t channel;
+	bool is_write;
 	enum world_read_stage stage;
 	uint32_t active; /* its place in world.active_reads */
 };
@@ -60,6 +61,7 @@ struct world_channel {
 	struct sim_conn *conn;
 	struct sim_queue *client_inbox;
 	struct sim_queue *server_inbox; /* with its own thread; NULL when one process serves all */
+	struct sim_queue *writes; /* how many bytes each WRITE carries that is on its way into the socket */
 	uint32_t path; /* NIC */
 	bool open;
 	bool used; /* was opened at least once */
@@ -165,6 +167,9 @@ void world_op_copy(struct world *world, const struct smb_op *op, const char *fil
 /** End the run because of an operation that failed. */
 void world_op_failed(struct world *world, const char *what, const struct smb_client_output *done);
 
+/* write_job.c: a file written call by call. False: the run is over. */
+bool world_write_job(struct world *world, const struct sim_write_job *job, const char *file);
+
 /* read_job.c: a file read call by call. False: the run is over. */
 bool world_read_job(struct world *world, const struct sim_read_job *job, const char *file);
 
@@ -193,11 +198,11 @@ void world_server_start(struct world *world);
 void world_server_drain(struct world *world);
 void world_server_add_connection(struct world *world, uint32_t channel);
 
-/* reads.c: READs under way and the reader's time */
+/* reads.c: READs and WRITEs (both are called reads here) under way, and the reader's time */
 void world_reads_init(struct world *world);
-/** The READ that an SMB1 PDU asks for; false: none. */
+/** The READ or WRITE that an SMB1 PDU asks for; false: none. */
 bool world_read_smb1(const struct smb_pdu *pdu, struct world_read *read);
-/** The next READ that the members of an SMB2 PDU ask for; false: no more. */
+/** The next READ or WRITE that the members of an SMB2 PDU ask for; false: no more. */
 bool world_read_next(struct smb_chain_reader *reader, struct world_read *read);
 /** `read` says what is asked for and under which id. */
 uint32_t world_read_sent(struct world *world, uint32_t channel, const struct world_read *read);

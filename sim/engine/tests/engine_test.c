@@ -276,6 +276,45 @@ Test(sim_engine, each_message_of_a_cut_connection_arrives_or_is_dropped)
 	sim_engine_free(threads.engine);
 }
 
+/* --- the socket's send buffer ----------------------------------------------------------------------------------- */
+
+static uint64_t buffered_ns[2];
+
+static void fill_main(void *arg)
+{
+	(void)arg;
+	for (int i = 0; i < 2; i++) {
+		sim_conn_send(cut.conn, SIM_SERVER, &cut, 4000000);
+		cr_expect(sim_conn_wait_buffered(cut.conn, SIM_SERVER));
+		buffered_ns[i] = sim_engine_now_ns(threads.engine);
+	}
+	sim_conn_send(cut.conn, SIM_SERVER, &cut, 4000000);
+	sim_conn_cut(cut.conn, count_drop, &cut.dropped);
+	cr_expect_not(sim_conn_wait_buffered(cut.conn, SIM_SERVER));
+}
+
+/* It holds at first 87 KB, then grows with the congestion window (Linux, tcp_sndbuf_expand): at 20 ms and no other limit
+ * the first 4 MB are in it when the window has doubled five or six times, as the second channel's first WRITE of
+ * captures/io-6.12-first30.tsv, mc2, tells: after 125 ms. */
+Test(sim_engine, a_writer_waits_for_the_send_buffer_which_grows_with_the_window)
+{
+	static const struct sim_path_spec far = { .rtt_ns = 20000000 };
+	struct sim_tcp_options options[2];
+
+	big_buffers(options);
+	threads.engine = new_engine(&far, 1, 0);
+	cut.conn = sim_conn_new(threads.engine, 0, options);
+	cut.inbox = sim_queue_new(threads.engine);
+	sim_conn_set_inbox(cut.conn, SIM_CLIENT, cut.inbox);
+	sim_thread_start(threads.engine, SIM_SERVER, "fill", fill_main, NULL);
+	sim_thread_start(threads.engine, SIM_CLIENT, "reader", cut_reader_main, NULL);
+	sim_engine_run(threads.engine);
+	cr_expect(buffered_ns[0] >= 100000000 && buffered_ns[0] <= 140000000, "%lu", (unsigned long)buffered_ns[0]);
+	cr_expect_gt(buffered_ns[1], buffered_ns[0]);
+	cr_expect_leq(buffered_ns[1], 220000000);
+	sim_engine_free(threads.engine);
+}
+
 /* --- what a sender can see -------------------------------------------------------------------------------------- */
 
 static struct {
