@@ -134,6 +134,11 @@ static void row_print(JsonBuilder *builder, const struct report_table *table, co
 	lab_json_whole(builder, "commands", (gint64)result->commands);
 	lab_json_whole(builder, "command_failures", (gint64)result->command_failures);
 	lab_json_number(builder, "command_ms", report_command_ms(result));
+	if (result->clients > 1) {
+		lab_json_number(builder, "slowest_client", result->slowest_client);
+		lab_json_number(builder, "fastest_client", result->fastest_client);
+		lab_json_number(builder, "fairness", result->fairness);
+	}
 	if (row->has_measured) {
 		lab_json_number(builder, report_quantity_info(table->quantity)->column, row->measured);
 		lab_json_number(builder, "error_percent", row->error_percent);

@@ -63,6 +63,8 @@ static const struct lab_key keys_after_policies[] = {
 	{ "client", "memory", LAB_SIZE,
 	  "memory that may be dirty: writeback starts at 10 % of it, writers wait before 20 %", .min = MIB,
 	  .max = 1024 * GIB, AT(U64, client_memory_bytes) },
+	{ "client", "clients", LAB_COUNT, "client hosts, each with NICs and links of its own; all run the workload",
+	  .min = 1, .max = SIM_CLIENTS_MAX, AT(U32, clients) },
 	{ "client", "cores", LAB_COUNT, "processor cores of the client host", .min = 1, .max = 1024,
 	  AT(U32, client_cores) },
 	{ "client", "costs", LAB_TEXT, "file whose [client] section has cost.* values (see calibrate --write)",

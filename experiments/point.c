@@ -77,6 +77,18 @@ static bool check_contradictions(const struct lab_values *values, const struct s
 	return lab_faults_check(point, error);
 }
 
+static bool check_clients(const struct sim_point *point, GError **error)
+{
+	uint32_t channels = point->mount.multichannel ? point->mount.max_channels : 1;
+
+	if (point->clients > 1 && point->shared_host)
+		return impossible(error, "client.clients means nothing with network.shared_host: there is one host");
+	if (point->clients > 1 && point->clients * channels > SIM_CONNECTIONS_MAX)
+		return impossible(error, "%u clients with %u channels each: the server takes %d connections",
+				  point->clients, channels, SIM_CONNECTIONS_MAX);
+	return true;
+}
+
 static bool parse_mount(struct lab_draft *draft, struct lab_build_report *report, GError **error)
 {
 	struct sim_point *point = draft->point;
@@ -105,6 +117,10 @@ static bool parse_command(struct lab_draft *draft, struct lab_build_report *repo
 	};
 	g_autoptr(GError) cause = NULL;
 
+	if (!check_clients(draft->point, error)) {
+		report->key = lab_key_find("client", "clients");
+		return false;
+	}
 	report->key = lab_key_find("workload", "command");
 	if (!draft->command)
 		return impossible(error, "workload.command is missing: what shall be simulated?");

@@ -29,6 +29,8 @@ static const struct lab_workload_info shell_commands[] = {
 	  "change names and attributes, as the kernel's file system does it", "touch /mnt/a; mv /mnt/a /mnt/b" },
 	{ "stat, stat -f, ls, ls -l, readdir, df", "look at them", "ls -l /mnt/d" },
 	{ "mount, umount, sleep", "a mount of its own, a pause", "mount; stat /mnt/a; sleep 2; umount /mnt" },
+	{ "$client", "in a name: the number of the client, from 0 (client.clients)",
+	  "dd if=/mnt/f$client bs=1M count=64" },
 	{ "for", "repeats; $i in names is the number", "for i in $(seq 100); do touch /mnt/f$i; done" },
 };
 
@@ -249,21 +251,27 @@ static bool loop_end(struct script *script, GError **error)
 	return loop->end > loop->first ? true : refuse(error, "nothing between 'do' and 'done'");
 }
 
-/* $i and ${i} become SIM_LOOP_MARK; nothing else that a shell would expand may be there. */
+static void variable_replace(GString *name, const char *variable, char mark)
+{
+	const char with[] = { mark, '\0' };
+	g_autofree char *braced = g_strdup_printf("${%s}", variable);
+	g_autofree char *plain = g_strdup_printf("$%s", variable);
+
+	g_string_replace(name, braced, with, 0);
+	g_string_replace(name, plain, with, 0);
+}
+
+/* $i and ${i} become SIM_LOOP_MARK, $client SIM_CLIENT_MARK; nothing else that a shell would expand may be there. */
 static bool name_settle(char *name, size_t size, const char *variable, GError **error)
 {
-	const char mark[] = { SIM_LOOP_MARK, '\0' };
-	g_autofree char *braced = variable ? g_strdup_printf("${%s}", variable) : NULL;
-	g_autofree char *plain = variable ? g_strdup_printf("$%s", variable) : NULL;
 	GString *settled;
 
 	if (strpbrk(name, "*?"))
 		return refuse(error, "'%s': the shell's * and ? are not understood", name);
 	settled = g_string_new(name);
-	if (variable) {
-		g_string_replace(settled, braced, mark, 0);
-		g_string_replace(settled, plain, mark, 0);
-	}
+	variable_replace(settled, "client", SIM_CLIENT_MARK);
+	if (variable)
+		variable_replace(settled, variable, SIM_LOOP_MARK);
 	if (strchr(settled->str, '$')) {
 		g_string_free(settled, TRUE);
 		return refuse(error, "'%s': there is no such variable", name);

@@ -5,7 +5,7 @@
 /**
  * The commands people type, as jobs: what dd, cat and fio would read from the share or dd write to it, call by call, and shell commands
  * (touch, rm, ls, ...) as operations of the file system. `for i in $(seq N); do ...; done` repeats them, with $i in
- * their names.
+ * their names; $client is the number of the client.
  *
  * An option that this cannot honour is refused by name instead of being simulated as something else.
  */

@@ -28,10 +28,11 @@ static void result_cells(GString *html, const struct sim_result *result)
 	count_cell(html, result->channels);
 	count_cell(html, result->reconnects);
 	number_cell(html, report_fixed((double)result->stall_max_ns / 1e9, 3));
+	number_cell(html, result->clients > 1 ? report_fixed(result->fairness, 3) : g_strdup(""));
 	number_cell(html, result->commands ? report_MBps(report_command_ms(result)) : g_strdup(""));
 }
 
-#define RESULT_CELLS 11
+#define RESULT_CELLS 12
 
 static void point_row(GString *html, const struct report_table *table, const struct report_row *row)
 {
@@ -58,10 +59,10 @@ static void point_row(GString *html, const struct report_table *table, const str
 
 void report_page_all_points(GString *html, const struct report_sweep *sweep)
 {
-	static const char *const results[] = {
-		"MB/s",	   "seconds",  "MB",	     "pairs",		"fewest credits", "most READs",
-		"most MB", "channels", "reconnects", "longest wait, s", "ms per command", "violations"
-	};
+	static const char *const results[] = { "MB/s",		 "seconds",	    "MB",	"pairs",
+					       "fewest credits", "most READs",	    "most MB",	"channels",
+					       "reconnects",	 "longest wait, s", "fairness", "ms per command",
+					       "violations" };
 	const struct report_table *table = sweep->table;
 
 	g_string_append_printf(

@@ -7,23 +7,10 @@
 #include <string.h>
 
 static const char *const result_columns[] = {
-	"seconds",
-	"bytes",
-	"throughput_MBps",
-	"pairs",
-	"pdus",
-	"credits_min",
-	"inflight_max",
-	"inflight_max_bytes",
-	"violations",
-	"pdu_events",
-	"read_io_bytes",
-	"reconnects",
-	"stall_max_seconds",
-	"commands",
-	"command_failures",
-	"command_ms",
-	"outcome",
+	"seconds",	 "bytes",	   "throughput_MBps",	 "pairs",      "pdus",
+	"credits_min",	 "inflight_max",   "inflight_max_bytes", "violations", "pdu_events",
+	"read_io_bytes", "reconnects",	   "stall_max_seconds",	 "commands",   "command_failures",
+	"command_ms",	 "slowest_client", "fastest_client",	 "fairness",   "outcome",
 	"failure",
 };
 
@@ -83,6 +70,19 @@ static void finished_fields(GString *csv, const struct sim_result *result)
 	field_count(csv, result->inflight_max_bytes);
 }
 
+/* Of one client there is nothing to compare. */
+static void client_fields(GString *csv, const struct sim_result *result)
+{
+	const double numbers[] = { result->slowest_client, result->fastest_client, result->fairness };
+
+	for (guint i = 0; i < G_N_ELEMENTS(numbers); i++) {
+		if (result->clients > 1)
+			field_fixed(csv, numbers[i], 3);
+		else
+			field(csv, "");
+	}
+}
+
 static void row_line(GString *csv, const struct report_table *table, const struct report_row *row)
 {
 	const struct sim_result *result = row->result;
@@ -106,10 +106,11 @@ static void row_line(GString *csv, const struct report_table *table, const struc
 		field_count(csv, result->commands);
 		field_count(csv, result->command_failures);
 		field_fixed(csv, report_command_ms(result), 6);
+		client_fields(csv, result);
 		field(csv, sim_outcome_name(result->outcome));
 		field(csv, result->failure);
 	} else {
-		for (int i = 0; i < 10; i++)
+		for (int i = 0; i < 13; i++)
 			field(csv, "");
 	}
 	bool compared = row->has_measured && result && result->outcome == SIM_OUTCOME_FINISHED;

@@ -243,6 +243,32 @@ static void add_measured(GPtrArray *findings, const struct report_sweep *sweep)
 	}
 }
 
+/* The least fair share of a server: of the points with several clients. */
+static void add_clients(GPtrArray *findings, const struct report_sweep *sweep)
+{
+	const struct report_row *least = NULL;
+
+	for (guint i = 0; i < sweep->table->rows->len; i++) {
+		const struct report_row *row = sweep->table->rows->pdata[i];
+
+		if (report_row_is_finished(row) && row->result->clients > 1 &&
+		    (!least || row->result->fairness < least->result->fairness))
+			least = row;
+	}
+	if (!least)
+		return;
+	g_autofree char *label = report_row_label(sweep, least);
+	g_autofree char *slow = report_MBps(least->result->slowest_client);
+	g_autofree char *fast = report_MBps(least->result->fastest_client);
+	g_autofree char *fairness = report_fixed(least->result->fairness, 3);
+	const char *unit = least->result->bytes ? "MB/s" : "commands per second";
+
+	g_ptr_array_add(findings,
+			g_strdup_printf("Least alike are %u clients with %s: the slowest gets %s %s, the fastest "
+					"%s (Jain's fairness %s).",
+					least->result->clients, label, slow, unit, fast, fairness));
+}
+
 static void add_range(GPtrArray *findings, const struct report_sweep *sweep)
 {
 	const struct report_table *table = sweep->table;
@@ -302,6 +328,7 @@ GPtrArray *report_findings(const struct report_sweep *sweep)
 		return findings;
 	if (sweep->x.column < 0) {
 		add_only_point(findings, sweep);
+		add_clients(findings, sweep);
 		add_measured(findings, sweep);
 		return findings;
 	}
@@ -315,6 +342,7 @@ GPtrArray *report_findings(const struct report_sweep *sweep)
 		if (found.enough != found.first)
 			add_why(findings, sweep, row_along(sweep, panel, x, found.enough));
 	}
+	add_clients(findings, sweep);
 	add_range(findings, sweep);
 	return findings;
 }

@@ -27,9 +27,12 @@ bool report_quantity_find(const char *name, enum report_quantity *quantity)
 	return false;
 }
 
+/* Several clients run their commands side by side. */
 double report_command_ms(const struct sim_result *result)
 {
-	return result->commands ? result->seconds * 1e3 / (double)result->commands : 0;
+	double seconds = result->seconds * MAX(result->clients, 1);
+
+	return result->commands ? seconds * 1e3 / (double)result->commands : 0;
 }
 
 double report_quantity_of(enum report_quantity quantity, const struct sim_result *result)

@@ -48,7 +48,7 @@ struct report_row *report_row_new(void);
 
 /** results.csv: parameters, then seconds, bytes, throughput_MBps, pairs, pdus, credits_min, inflight_max,
  *  inflight_max_bytes, violations, pdu_events, read_io_bytes, reconnects, stall_max_seconds, commands,
- *  command_failures, command_ms, outcome, failure, measured_MBps, measured_pairs, measured_command_ms,
+ *  command_failures, command_ms, slowest_client, fastest_client, fairness, outcome, failure, measured_MBps, measured_pairs, measured_command_ms,
  *  error_percent. */
 bool report_write_csv(const struct report_table *table, const char *directory, GError **error);
 /** plots/ *.svg through gnuplot, topology.svg through Graphviz, report.html with all of it inside. Files are written

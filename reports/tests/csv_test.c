@@ -45,7 +45,8 @@ static struct report_table *small_table(void)
 #define HEADING                                                                                                        \
 	"client.rasize,workload.command,seconds,bytes,throughput_MBps,pairs,pdus,credits_min,inflight_max,"            \
 	"inflight_max_bytes,violations,pdu_events,read_io_bytes,reconnects,stall_max_seconds,commands,"                \
-	"command_failures,command_ms,outcome,failure,measured_MBps,measured_pairs,measured_command_ms,error_percent\n"
+	"command_failures,command_ms,slowest_client,fastest_client,fairness,outcome,failure,measured_MBps,measured_"   \
+	"pairs,measured_command_ms,error_percent\n"
 
 Test(csv, a_finished_row_has_every_number_and_its_measurement)
 {
@@ -77,7 +78,7 @@ Test(csv, a_finished_row_has_every_number_and_its_measurement)
 	cr_assert_str_eq(
 		text, HEADING
 		"4M,cat f,2.500000000,1073741824,429.497,1030,2060,-3,8,8388608,0,4120,1048576,2,3.000000001,4,1,"
-		"625.000000,finished,,391.5,,,9.71\n");
+		"625.000000,,,,finished,,391.5,,,9.71\n");
 	report_table_free(table);
 }
 
@@ -91,10 +92,10 @@ Test(csv, a_field_is_quoted_only_where_it_must_be)
 	synthetic_fail(((struct report_row *)table->rows->pdata[1]), SIM_OUTCOME_IMPOSSIBLE, "rasize");
 	g_autofree char *text = csv_of(table);
 
-	cr_assert_str_eq(
-		text, HEADING
-		",\"dd if=\"\"a,b\"\"\nof=c\",,,,,,,,,0,0,,0,0.000000000,0,0,0.000000,stuck,\"no credits, ever\",,,,\n"
-		"a;b 'c', plain ,,,,,,,,,0,0,,0,0.000000000,0,0,0.000000,impossible,rasize,,,,\n");
+	cr_assert_str_eq(text,
+			 HEADING ",\"dd if=\"\"a,b\"\"\nof=c\",,,,,,,,,0,0,,0,0.000000000,0,0,0.000000,,,,stuck,\"no "
+				 "credits, ever\",,,,\n"
+				 "a;b 'c', plain ,,,,,,,,,0,0,,0,0.000000000,0,0,0.000000,,,,impossible,rasize,,,,\n");
 	report_table_free(table);
 }
 
@@ -111,8 +112,8 @@ Test(csv, a_row_without_result_and_a_failed_measured_row_have_no_numbers)
 	failed->error_percent = -88;
 	g_autofree char *text = csv_of(table);
 
-	cr_assert_str_eq(text, HEADING "1M,cat f,,,,,,,,,,,,,,,,,,,,,,\n"
-				       "2M,cat f,,,,,,,,,0,0,,0,0.000000000,0,0,0.000000,time_limit,,100,,,\n");
+	cr_assert_str_eq(text, HEADING "1M,cat f,,,,,,,,,,,,,,,,,,,,,,,,,\n"
+				       "2M,cat f,,,,,,,,,0,0,,0,0.000000000,0,0,0.000000,,,,time_limit,,100,,,\n");
 	report_table_free(table);
 }
 
@@ -130,7 +131,7 @@ Test(csv, numbers_that_are_none_are_left_empty_and_zero_has_no_sign)
 
 	cr_assert_str_eq(
 		text, HEADING
-		"1M,cat f,0.000000000,0,,0,0,0,0,0,0,0,,0,0.000000000,0,0,0.000000,finished,,1000000000,,,0.00\n");
+		"1M,cat f,0.000000000,0,,0,0,0,0,0,0,0,,0,0.000000000,0,0,0.000000,,,,finished,,1000000000,,,0.00\n");
 	report_table_free(table);
 }
 

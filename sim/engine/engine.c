@@ -38,6 +38,16 @@ static void xml_host(GString *xml, const char *name, int cores)
 	g_free(escaped);
 }
 
+static uint32_t clients_of(const struct sim_topology *topology)
+{
+	return MAX(topology->client_count, 1);
+}
+
+static char *client_name(const struct sim_topology *topology, uint32_t client)
+{
+	return client ? g_strdup_printf("%s-%u", topology->client.name, client) : g_strdup(topology->client.name);
+}
+
 static void xml_path(GString *xml, uint32_t path, uint64_t rate_bps)
 {
 	/* A path without limit is never used for a transfer; SimGrid only wants a number. */
@@ -70,7 +80,11 @@ static char *platform_xml(const struct sim_topology *topology)
 				    "<platform version=\"4.1\">\n"
 				    "  <zone id=\"smblab\" routing=\"Full\">\n");
 
-	xml_host(xml, topology->client.name, topology->client.cores);
+	for (uint32_t i = 0; i < clients_of(topology); i++) {
+		g_autofree char *name = client_name(topology, i);
+
+		xml_host(xml, name, topology->client.cores);
+	}
 	if (strcmp(topology->client.name, topology->server.name) != 0)
 		xml_host(xml, topology->server.name, topology->server.cores);
 	for (uint32_t i = 0; i < topology->path_count; i++)
@@ -91,6 +105,9 @@ static bool topology_is_valid(const struct sim_topology *topology, GError **erro
 		wrong = "a host needs at least one core";
 	else if (topology->path_count < 1 || !topology->paths)
 		wrong = "there is no network path";
+	for (uint32_t i = 0; !wrong && i < topology->path_count; i++)
+		if (topology->paths[i].client >= clients_of(topology))
+			wrong = "a path belongs to no client";
 	for (uint32_t i = 0; !wrong && i < topology->path_count; i++)
 		if (!(topology->paths[i].loss >= 0 && topology->paths[i].loss < 1))
 			wrong = "the loss of a path must be at least 0 and less than 1";
@@ -137,9 +154,9 @@ static sg_host_t host_find(const char *format, const char *name, uint32_t path)
 	return host;
 }
 
-static sg_host_t machine_find(const struct sim_host_spec *spec)
+static sg_host_t machine_find(const char *name)
 {
-	char *id = g_strconcat("host-", spec->name, NULL);
+	char *id = g_strconcat("host-", name, NULL);
 	sg_host_t host = sg_host_by_name(id);
 
 	g_assert(host);
@@ -147,21 +164,32 @@ static sg_host_t machine_find(const struct sim_host_spec *spec)
 	return host;
 }
 
-static void machine_init(struct sim_machine *machine, const struct sim_host_spec *spec)
+static void machine_init(struct sim_machine *machine, const char *name, int cores)
 {
-	machine->host = machine_find(spec);
-	machine->cores = (guint)spec->cores;
+	machine->host = machine_find(name);
+	machine->cores = (guint)cores;
 	machine->claims = g_ptr_array_new();
+}
+
+struct sim_machine *sim_machine_at(struct sim_engine *engine, enum sim_side side, uint32_t client)
+{
+	g_assert(client < engine->client_count);
+	return side == SIM_SERVER ? engine->server : &engine->clients[client];
 }
 
 static void engine_find_hosts(struct sim_engine *engine, const struct sim_topology *topology)
 {
-	machine_init(&engine->machines[SIM_CLIENT], &topology->client);
-	machine_init(&engine->machines[SIM_SERVER], &topology->server);
-	for (int side = SIM_CLIENT; side <= SIM_SERVER; side++)
-		engine->machine[side] = &engine->machines[side];
-	if (engine->machines[SIM_SERVER].host == engine->machines[SIM_CLIENT].host)
-		engine->machine[SIM_SERVER] = &engine->machines[SIM_CLIENT];
+	engine->client_count = clients_of(topology);
+	engine->clients = g_new0(struct sim_machine, engine->client_count);
+	for (uint32_t i = 0; i < engine->client_count; i++) {
+		g_autofree char *name = client_name(topology, i);
+
+		machine_init(&engine->clients[i], name, topology->client.cores);
+	}
+	machine_init(&engine->server_alone, topology->server.name, topology->server.cores);
+	engine->server = &engine->server_alone;
+	if (engine->server_alone.host == engine->clients[0].host)
+		engine->server = &engine->clients[0];
 	for (uint32_t i = 0; i < engine->path_count; i++)
 		for (int side = SIM_CLIENT; side <= SIM_SERVER; side++) {
 			engine->wires[i][side].from = host_find("nic-%s-%u", side_names[side], i);
@@ -266,8 +294,10 @@ void sim_engine_free(struct sim_engine *engine)
 		sim_queue_free(g_ptr_array_index(engine->queues, i));
 	for (guint i = 0; i < engine->threads->len; i++)
 		sim_thread_free(g_ptr_array_index(engine->threads, i));
-	for (int side = SIM_CLIENT; side <= SIM_SERVER; side++)
-		g_ptr_array_free(engine->machines[side].claims, TRUE);
+	for (uint32_t i = 0; i < engine->client_count; i++)
+		g_ptr_array_free(engine->clients[i].claims, TRUE);
+	g_ptr_array_free(engine->server_alone.claims, TRUE);
+	g_free(engine->clients);
 	ring_clear(&engine->starts);
 	ring_clear(&engine->wakes);
 	g_ptr_array_free(engine->conns, TRUE);

@@ -27,7 +27,7 @@ struct sim_host_spec {
 	int cores; /* >= 1 */
 };
 
-/** One network path between client and server: a NIC on each side and the wire between. Connections over one path
+/** One network path between a client and the server: a NIC on each side and the wire between. Connections over one path
  *  share its rate, each direction for itself, through one queue without classes and without end, first in, first out:
  *  as in netem and in the port of a switch. So a connection's round trip grows by what others have in the queue, which
  *  is what ends its slow start early (tcp.h, HyStart) and makes several channels over one bottleneck slower than one. */
@@ -36,10 +36,12 @@ struct sim_path_spec {
 	uint64_t rate_bps; /* bits per second on the wire, headers included; 0 = no limit */
 	uint64_t jitter_ns; /* each segment's one-way delay is uniform in [rtt/2, rtt/2 + jitter], order kept */
 	double loss; /* probability that a segment is lost, [0, 1) */
+	uint32_t client; /* whose path it is, below client_count */
 };
 
 struct sim_topology {
-	struct sim_host_spec client;
+	struct sim_host_spec client; /* of several, the first has this name, others "NAME-1", "NAME-2", ... */
+	uint32_t client_count; /* 0 = 1 */
 	struct sim_host_spec server; /* same name as the client: both sides share that host's cores */
 	const struct sim_path_spec *paths;
 	uint32_t path_count; /* >= 1 */
@@ -78,6 +80,9 @@ const char *sim_engine_platform_xml(const struct sim_engine *engine);
  *  ends. */
 struct sim_thread *sim_thread_start(struct sim_engine *engine, enum sim_side side, const char *name,
 				    void (*main)(void *arg), void *arg);
+/** The same on the host of one of several clients; sim_thread_start takes the first one's. */
+struct sim_thread *sim_client_thread_start(struct sim_engine *engine, uint32_t client, const char *name,
+					   void (*main)(void *arg), void *arg);
 /** [blocks] Use one core of this thread's host for `ns` nanoseconds of work; more threads than cores share them.
  *  0 returns at once. */
 void sim_cpu_use(struct sim_engine *engine, uint64_t ns);

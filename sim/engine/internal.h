@@ -47,8 +47,10 @@ struct sim_engine {
 	struct sim_path_spec *paths;
 	struct sim_wire (*wires)[2]; /* [path][sending side] */
 	uint32_t path_count;
-	struct sim_machine machines[2];
-	struct sim_machine *machine[2]; /* by side; one and the same when both share a host */
+	struct sim_machine *clients;
+	uint32_t client_count;
+	struct sim_machine server_alone;
+	struct sim_machine *server; /* the first client's machine when both share a host */
 	char *platform_xml;
 	GPtrArray *conns;
 	GPtrArray *threads;
@@ -130,6 +132,8 @@ struct sim_queue {
 	double ns_per_message;
 };
 
+/** The machine at one end of a path. */
+struct sim_machine *sim_machine_at(struct sim_engine *engine, enum sim_side side, uint32_t client);
 /** Whether each thread that uses the machine's processor has a core of its own, so that nobody waits for one. */
 bool sim_machine_is_roomy(const struct sim_machine *machine);
 /** Begin to use a core; blocks only when cores are scarce. */

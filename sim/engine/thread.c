@@ -83,16 +83,28 @@ void sim_thread_begin(struct sim_thread *thread)
 		sg_actor_daemonize(actor);
 }
 
-struct sim_thread *sim_thread_start(struct sim_engine *engine, enum sim_side side, const char *name,
-				    void (*main)(void *arg), void *arg)
+static struct sim_thread *thread_new(struct sim_engine *engine, struct sim_machine *machine, const char *name,
+				     void (*main)(void *arg), void *arg)
 {
 	struct sim_thread *thread = g_new0(struct sim_thread, 1);
 
-	*thread = (struct sim_thread){ .engine = engine, .machine = engine->machine[side], .main = main, .arg = arg };
+	*thread = (struct sim_thread){ .engine = engine, .machine = machine, .main = main, .arg = arg };
 	thread->name = g_strdup(name);
 	g_ptr_array_add(engine->threads, thread);
 	*(struct sim_thread **)ring_push(&engine->starts) = thread;
 	return thread;
+}
+
+struct sim_thread *sim_thread_start(struct sim_engine *engine, enum sim_side side, const char *name,
+				    void (*main)(void *arg), void *arg)
+{
+	return thread_new(engine, sim_machine_at(engine, side, 0), name, main, arg);
+}
+
+struct sim_thread *sim_client_thread_start(struct sim_engine *engine, uint32_t client, const char *name,
+					   void (*main)(void *arg), void *arg)
+{
+	return thread_new(engine, sim_machine_at(engine, SIM_CLIENT, client), name, main, arg);
 }
 
 struct sim_thread *sim_thread_start_daemon(struct sim_engine *engine, enum sim_side side, const char *name,

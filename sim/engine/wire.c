@@ -240,7 +240,7 @@ static uint64_t piece_bytes(const struct sim_stream *stream)
 static bool pieces_may_join(const struct sim_stream *stream)
 {
 	return stream->inbox->has_costs && stream->wire->conn_count == 1 && !tcp_sender_unsent(&stream->tx) &&
-	       sim_machine_is_roomy(stream->engine->machine[!stream->from]);
+	       sim_machine_is_roomy(sim_machine_at(stream->engine, !stream->from, stream->path->client));
 }
 
 /* The delay line can cut what was serialised in one go into its parts only if the last part leaves the wire before

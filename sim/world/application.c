@@ -6,21 +6,24 @@
 
 #include <string.h>
 
-char *world_name_of(const char *name, uint64_t number)
+char *world_name_of(const struct world *world, const char *name, uint64_t number)
 {
-	const char *mark = strchr(name, SIM_LOOP_MARK);
+	GString *text = g_string_new(NULL);
 
-	if (!mark)
-		return g_strdup(name);
-	g_autofree char *before = g_strndup(name, (gsize)(mark - name));
-	g_autofree char *behind = world_name_of(mark + 1, number);
-
-	return g_strdup_printf("%s%" G_GUINT64_FORMAT "%s", before, (guint64)number, behind);
+	for (; *name; name++) {
+		if (*name == SIM_LOOP_MARK)
+			g_string_append_printf(text, "%" G_GUINT64_FORMAT, (guint64)number);
+		else if (*name == SIM_CLIENT_MARK)
+			g_string_append_printf(text, "%u", world->number);
+		else
+			g_string_append_c(text, *name);
+	}
+	return g_string_free(text, FALSE);
 }
 
-static void number_path(char path[SMB_OPS_PATH_MAX], uint64_t number)
+static void number_path(const struct world *world, char path[SMB_OPS_PATH_MAX], uint64_t number)
 {
-	g_autofree char *name = world_name_of(path, number);
+	g_autofree char *name = world_name_of(world, path, number);
 
 	g_strlcpy(path, name, SMB_OPS_PATH_MAX);
 }
@@ -40,17 +43,17 @@ static bool run_job(struct world *world, const struct sim_job *job, uint64_t num
 
 	switch (job->kind) {
 	case SIM_JOB_READ:
-		file = world_name_of(job->read.file, number);
+		file = world_name_of(world, job->read.file, number);
 		return world_read_job(world, &job->read, file);
 	case SIM_JOB_FIO:
 		break; /* side by side with others */
 	case SIM_JOB_WRITE:
-		file = world_name_of(job->write.file, number);
+		file = world_name_of(world, job->write.file, number);
 		return world_write_job(world, &job->write, file);
 	case SIM_JOB_COMMAND:
 		command = job->command;
-		number_path(command.source, number);
-		number_path(command.target, number);
+		number_path(world, command.source, number);
+		number_path(world, command.target, number);
 		return world_command_job(world, &command, error);
 	case SIM_JOB_SLEEP:
 		sim_sleep_until(world->engine, sim_engine_now_ns(world->engine) + job->sleep_ns);
@@ -250,5 +253,5 @@ void world_application_main(void *arg)
 		return;
 	world_measured(world);
 	settle(world);
-	world_end(world, SIM_OUTCOME_FINISHED, NULL);
+	world_done(world);
 }

@@ -11,10 +11,11 @@
 #define COMMAND_OFFSET 12 /* in an SMB2 header (MS-SMB2 2.2.1.2) */
 #define CONNECT_TIMEOUT_NS UINT64_C(5000000000) /* cifs, generic_ip_connect: sk_sndtimeo */
 
-struct world_frame *world_frame_new(const struct smb_pdu *pdu, uint32_t channel)
+struct world_frame *world_frame_new(struct world *world, const struct smb_pdu *pdu, uint32_t channel)
 {
 	struct world_frame *frame = g_malloc(sizeof(*frame) + pdu->length);
 
+	frame->world = world;
 	frame->pdu = *pdu;
 	frame->pdu.bytes = frame->bytes;
 	frame->channel = channel;
@@ -114,7 +115,7 @@ static double send_pdu(struct world *world, const struct smb_client_output *outp
 {
 	struct world_channel *channel = &world->channels[output->channel];
 	uint64_t now_ns = sim_engine_now_ns(world->engine);
-	struct world_frame *frame = world_frame_new(&output->pdu, output->channel);
+	struct world_frame *frame = world_frame_new(world, &output->pdu, output->channel);
 	double cost_ns = cost_of_request(world, frame);
 
 	frame->is_other = frame->read_slot == WORLD_NO_READ;
@@ -188,7 +189,7 @@ static void channel_main(void *arg)
 	channel->open = true;
 	if (world->monitor)
 		smb_monitor_connected(world->monitor, channel->number, sim_engine_now_ns(world->engine));
-	smb_server_connected(world->server, channel->number, sim_engine_now_ns(world->engine));
+	smb_server_connected(world->server, world_connection(world, channel->number), sim_engine_now_ns(world->engine));
 	smb_client_channel(world->client, channel->number, SMB_CHANNEL_CONNECTED, sim_engine_now_ns(world->engine));
 	world_client_drain(world);
 	for (;;) {
@@ -218,7 +219,7 @@ static void open_channel(struct world *world, const struct smb_client_output *ou
 	channel->world = world;
 	channel->number = output->channel;
 	channel->path = path_of(world, output);
-	channel->conn = sim_conn_new(world->engine, channel->path, network->tcp);
+	channel->conn = sim_conn_new(world->engine, world->number * network->nics + channel->path, network->tcp);
 	channel->client_inbox = sim_queue_new(world->engine);
 	channel->writes = NULL; /* those of an earlier connection end with it */
 	sim_queue_set_costs(channel->client_inbox, world->point->client_costs.receive_cpu_ns_per_byte, 0);
@@ -227,7 +228,7 @@ static void open_channel(struct world *world, const struct smb_client_output *ou
 	world->result->channels += !channel->used;
 	channel->used = true;
 	world->result->nic_of_channel[output->channel] = (uint8_t)channel->path;
-	sim_thread_start(world->engine, SIM_CLIENT, name, channel_main, channel);
+	world_thread_start(world, name, channel_main, channel);
 }
 
 void world_channel_close(struct world *world, uint32_t number, bool tell_client)
@@ -240,7 +241,7 @@ void world_channel_close(struct world *world, uint32_t number, bool tell_client)
 	channel->open = false;
 	sim_conn_cut(channel->conn, world_frame_drop, NULL);
 	world_reads_lost(world, number);
-	smb_server_closed(world->server, number, now_ns);
+	smb_server_closed(world->server, world_connection(world, number), now_ns);
 	if (world->monitor)
 		smb_monitor_closed(world->monitor, number, now_ns);
 	if (tell_client)
@@ -291,5 +292,5 @@ void world_client_start(struct world *world)
 	world->application = sim_queue_new(world->engine);
 	world->client_timer.ring = wake;
 	world_timer_start(world, &world->client_timer, SIM_CLIENT, "timer");
-	sim_thread_start(world->engine, SIM_CLIENT, "application", world_application_main, world);
+	world_thread_start(world, "application", world_application_main, world);
 }

@@ -77,6 +77,6 @@ static void faults_main(void *arg)
 
 void world_faults_start(struct world *world)
 {
-	if (world->point->fault_count)
-		sim_thread_start(world->engine, SIM_CLIENT, "faults", faults_main, world);
+	if (world->point->fault_count && world->number == 0)
+		world_thread_start(world, "faults", faults_main, world);
 }

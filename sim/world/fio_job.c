@@ -16,6 +16,7 @@ struct fio_thread {
 	char *name; /* of the file, as CREATE names it */
 	uint32_t file;
 	uint64_t offset; /* where its region begins */
+	uint64_t source; /* of the data it writes: what is there already */
 	uint64_t seed;
 	uint64_t draws; /* state of its generator */
 	struct smb_op *ops; /* under way, by number */
@@ -171,7 +172,7 @@ static bool issue(struct fio_thread *thread)
 				   .file = thread->file,
 				   .offset = offset,
 				   .length = thread->job->block_bytes,
-				   .source = world_source_of(thread->job->file),
+				   .source = thread->source,
 				   .source_offset = offset };
 
 	thread->wanted = offset;
@@ -229,7 +230,7 @@ static bool open_thread(struct fio_thread *thread, uint64_t number)
 		[SIM_MIXED] = SMB_OPEN_READ_WRITE,
 	};
 	const struct sim_fio_job *job = thread->job;
-	g_autofree char *file = world_name_of(job->file, number);
+	g_autofree char *file = world_name_of(thread->world, job->file, number);
 	struct smb_op open = { .kind = SMB_OP_OPEN,
 			       .name = file,
 			       .access = accesses[job->direction],
@@ -238,6 +239,7 @@ static bool open_thread(struct fio_thread *thread, uint64_t number)
 	struct smb_client_output done;
 
 	thread->name = world_wire_path(file);
+	thread->source = world_source_of(file);
 	if (!world_op_must(thread->world, &open, file, &done))
 		return false;
 	thread->file = done.file;
@@ -269,7 +271,8 @@ static GPtrArray *threads_new(struct world *world, uint32_t first, uint32_t end)
 			thread->outputs = sim_queue_new(world->engine);
 			thread->finished = finished;
 			thread->offset = job->offset_bytes + copy * job->offset_increment_bytes;
-			thread->seed = world->point->seed ^ ((job->random_seed + copy) << 20);
+			thread->seed = world->point->seed ^
+				       ((job->random_seed + copy + world->number * SIM_FIO_COPIES_MAX) << 20);
 			thread->draws = thread->seed;
 			thread->ops = g_new0(struct smb_op, world->op_count);
 			g_ptr_array_add(threads, thread);
@@ -286,7 +289,7 @@ static void run_threads(struct world *world, const GPtrArray *threads)
 	for (guint i = 0; i < threads->len; i++) {
 		g_autofree char *name = g_strdup_printf("fio-%u", i);
 
-		sim_thread_start(world->engine, SIM_CLIENT, name, thread_main, threads->pdata[i]);
+		world_thread_start(world, name, thread_main, threads->pdata[i]);
 	}
 	for (guint i = 0; i < threads->len; i++)
 		sim_queue_pop(one->finished);

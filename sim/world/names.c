@@ -21,7 +21,10 @@ static void make_file(struct world *world, const char *path, uint64_t bytes)
 	uint64_t source = world_source_of(path);
 	g_autofree char *name = world_wire_path(path);
 
-	if (smb_server_make_file(world->server, name, source, bytes) && world->monitor)
+	/* Further clients find what the first one's list has made. */
+	bool made = smb_server_make_file(world->server, name, source, bytes) || world->number;
+
+	if (made && world->monitor)
 		smb_monitor_file(world->monitor, name, source, bytes);
 }
 
@@ -44,7 +47,7 @@ static void make_name(struct world *world, const struct sim_name *name)
 	bool is_many = strchr(name->path, SIM_LOOP_MARK) != NULL;
 
 	for (uint64_t number = name->from; number <= (is_many ? name->to : name->from); number++) {
-		g_autofree char *path = world_name_of(name->path, number);
+		g_autofree char *path = world_name_of(world, name->path, number);
 
 		if (name->is_directory)
 			make_directory(world, path, name->entries);

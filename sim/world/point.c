@@ -36,6 +36,7 @@ void sim_point_init(struct sim_point *point)
 		.policy = smb_era_find("6.1")->policy,
 		.page_bytes = 4096,
 		.client_memory_bytes = SMB_CLIENT_MEMORY_DEFAULT,
+		.clients = 1,
 		.client_cores = 4,
 		.server_cores = 4,
 		.client_costs = { .request_cpu_ns = 5000,

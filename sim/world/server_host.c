@@ -36,18 +36,19 @@ static void note_answered(struct world *world, struct world_frame *frame)
 
 static double send_pdu(struct world *world, const struct smb_server_output *output)
 {
-	struct world_frame *frame = world_frame_new(&output->pdu, output->connection);
+	struct world_frame *frame = world_frame_new(world, &output->pdu,
+						    output->connection % world->site->channels_each);
 
 	note_answered(world, frame);
 	world_read_stage(world, frame->read_slot, WORLD_READ_WIRE);
 	if (frame->is_other)
 		world_other_stage(world, WORLD_READ_WIRE);
 	if (world->trace && world->trace->pdu)
-		world->trace->pdu(world->trace->context, sim_engine_now_ns(world->engine), output->connection,
-				  SIM_SERVER, &frame->pdu);
+		world->trace->pdu(world->trace->context, sim_engine_now_ns(world->engine), frame->channel, SIM_SERVER,
+				  &frame->pdu);
 	world->result->pdu_events++;
 	world->result->pdus += world->clock.running;
-	sim_conn_send(world->channels[output->connection].conn, SIM_SERVER, frame, smb_pdu_stream_bytes(&frame->pdu));
+	sim_conn_send(world->channels[frame->channel].conn, SIM_SERVER, frame, smb_pdu_stream_bytes(&frame->pdu));
 	return world->point->server.send_cpu_ns_per_byte * (double)smb_pdu_stream_bytes(&frame->pdu);
 }
 
@@ -69,12 +70,13 @@ static void start_work(struct world *world, const struct smb_server_output *outp
 	work->token = output->token;
 	work->bytes = output->bytes;
 	work->is_write = output->is_write;
-	sim_queue_push(world->storage, work);
+	work->world = world;
+	sim_queue_push(world->site->storage, work);
 }
 
 static void disconnect(struct world *world, const struct smb_server_output *output)
 {
-	struct world_channel *channel = &world->channels[output->connection];
+	struct world_channel *channel = &world->channels[output->connection % world->site->channels_each];
 	g_autofree char *why = g_strdup_printf("the server cut connection %u: %s", output->connection, output->reason);
 
 	sim_conn_cut(channel->conn, world_frame_drop, NULL);
@@ -82,29 +84,42 @@ static void disconnect(struct world *world, const struct smb_server_output *outp
 	world_end(world, SIM_OUTCOME_FAILED, why);
 }
 
+uint32_t world_connection(const struct world *world, uint32_t channel)
+{
+	return world->number * world->site->channels_each + channel;
+}
+
+struct world *world_of_connection(const struct world_site *site, uint32_t connection)
+{
+	return &site->clients[connection / site->channels_each];
+}
+
+/* The thread that serves one client may find work for another. */
 void world_server_drain(struct world *world)
 {
 	struct smb_server_output output;
+	struct world *owner;
 	static uint8_t buffer[SMB_SERVER_PDU_MAX]; /* one thread runs at a time, and none blocks while it is in use */
 	double cost_ns = 0;
 
 	for (;;) {
 		smb_server_next(world->server, &output, buffer, sizeof(buffer));
+		owner = world_of_connection(world->site, output.connection);
 		switch (output.kind) {
 		case SMB_SERVER_IDLE:
 			sim_cpu_owe(world->engine, (uint64_t)cost_ns);
 			return;
 		case SMB_SERVER_SEND:
-			cost_ns += send_pdu(world, &output);
+			cost_ns += send_pdu(owner, &output);
 			break;
 		case SMB_SERVER_WORK:
-			start_work(world, &output);
+			start_work(owner, &output);
 			break;
 		case SMB_SERVER_DISCONNECT:
-			disconnect(world, &output);
+			disconnect(owner, &output);
 			return;
 		case SMB_SERVER_WAKE:
-			world_timer_set(&world->server_timer, output.when_ns);
+			world_timer_set(&world->site->server_timer, output.when_ns);
 			break;
 		}
 	}
@@ -121,7 +136,7 @@ static void finish_work(struct world *world, struct world_work *work)
 
 static void serve(struct world *world, struct world_frame *frame, uint64_t arrived_ns)
 {
-	uint32_t connection = frame->channel;
+	uint32_t connection = world_connection(world, frame->channel);
 
 	/* The inbox has been paid for one request; a chain has more. */
 	sim_cpu_use(world->engine, (uint64_t)(world->point->server.request_cpu_ns * (world_members(&frame->pdu) - 1)));
@@ -174,9 +189,9 @@ static void use_storage(struct world *world, const struct world_work *work)
 	uint64_t ready_ns = sim_engine_now_ns(world->engine) + profile->storage_latency_ns;
 
 	if (profile->storage_bytes_per_s > 0) {
-		uint64_t start_ns = MAX(ready_ns, world->storage_free_ns);
+		uint64_t start_ns = MAX(ready_ns, world->site->storage_free_ns);
 		ready_ns = start_ns + (uint64_t)((double)work->bytes * 1e9 / profile->storage_bytes_per_s);
-		world->storage_free_ns = ready_ns;
+		world->site->storage_free_ns = ready_ns;
 	}
 	sim_sleep_until(world->engine, ready_ns);
 	double per_byte_ns = work->is_write ? profile->write_cpu_ns_per_byte : profile->read_cpu_ns_per_byte;
@@ -185,10 +200,11 @@ static void use_storage(struct world *world, const struct world_work *work)
 
 static void storage_main(void *arg)
 {
-	struct world *world = arg;
+	struct world_site *site = arg;
 
 	for (;;) {
-		struct world_work *work = sim_queue_pop(world->storage);
+		struct world_work *work = sim_queue_pop(site->storage);
+		struct world *world = work->world;
 		use_storage(world, work);
 		if (world->point->server.threads)
 			finish_work(world, work);
@@ -225,25 +241,35 @@ void world_server_add_connection(struct world *world, uint32_t number)
 	sim_thread_start(world->engine, SIM_SERVER, name, connection_main, channel);
 }
 
-static uint32_t storage_threads(const struct smb_server_profile *profile)
+static uint32_t storage_threads(const struct world_site *site)
 {
-	uint32_t threads = profile->threads ? profile->threads : STORAGE_THREADS_DEFAULT;
+	const struct smb_server_profile *profile = &site->clients[0].point->server;
+	uint32_t threads = profile->threads ? profile->threads : STORAGE_THREADS_DEFAULT * site->client_count;
 
 	return profile->storage_parallel ? MIN(threads, profile->storage_parallel) : threads;
 }
 
-void world_server_start(struct world *world)
+/* Where one process serves a client, as an smbd does, each client has a process of its own. */
+static void start_process(struct world *world)
 {
 	world->server_inbox = inbox_new(world);
-	world->storage = sim_queue_new(world->engine);
 	if (!world->point->server.threads)
 		sim_thread_start(world->engine, SIM_SERVER, "smbd", process_main, world);
-	world->server_timer.ring = wake;
-	world_timer_start(world, &world->server_timer, SIM_SERVER, "smbd-timer");
-	if (storage_is_free_of_charge(world, false) && storage_is_free_of_charge(world, true))
+}
+
+void world_server_start(struct world_site *site)
+{
+	struct world *first = &site->clients[0];
+
+	site->storage = sim_queue_new(first->engine);
+	for (uint32_t i = 0; i < site->client_count; i++)
+		start_process(&site->clients[i]);
+	site->server_timer.ring = wake;
+	world_timer_start(first, &site->server_timer, SIM_SERVER, "smbd-timer");
+	if (storage_is_free_of_charge(first, false) && storage_is_free_of_charge(first, true))
 		return;
-	for (uint32_t i = 0; i < storage_threads(&world->point->server); i++) {
+	for (uint32_t i = 0; i < storage_threads(site); i++) {
 		g_autofree char *name = g_strdup_printf("storage-%u", i);
-		sim_thread_start(world->engine, SIM_SERVER, name, storage_main, world);
+		sim_thread_start(first->engine, SIM_SERVER, name, storage_main, site);
 	}
 }

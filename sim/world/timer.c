@@ -22,7 +22,10 @@ void world_timer_start(struct world *world, struct world_timer *timer, enum sim_
 	timer->world = world;
 	timer->changed = sim_queue_new(world->engine);
 	timer->due_ns = UINT64_MAX;
-	sim_thread_start(world->engine, side, name, timer_main, timer);
+	if (side == SIM_CLIENT)
+		world_thread_start(world, name, timer_main, timer);
+	else
+		sim_thread_start(world->engine, side, name, timer_main, timer);
 }
 
 void world_timer_set(struct world_timer *timer, uint64_t due_ns)

@@ -22,12 +22,25 @@ static const struct smb_monitor_limits monitor_limits = {
 
 void world_end(struct world *world, enum sim_outcome outcome, const char *failure)
 {
-	if (world->finished)
+	struct sim_result *result = world->site->result;
+
+	if (world->site->finished)
 		return;
-	world->finished = true;
-	world->result->outcome = outcome;
-	g_strlcpy(world->result->failure, failure ? failure : "", sizeof(world->result->failure));
+	world->site->finished = true;
+	result->outcome = outcome;
+	g_strlcpy(result->failure, failure ? failure : "", sizeof(result->failure));
 	sim_engine_stop(world->engine);
+}
+
+void world_done(struct world *world)
+{
+	if (++world->site->done == world->site->client_count)
+		world_end(world, SIM_OUTCOME_FINISHED, NULL);
+}
+
+void world_thread_start(struct world *world, const char *name, void (*main)(void *arg), void *arg)
+{
+	sim_client_thread_start(world->engine, world->number, name, main, arg);
 }
 
 uint64_t world_pairs(const struct world *world)
@@ -85,8 +98,23 @@ void world_mounted(struct world *world)
 	smb_monitor_set_expect(world->monitor, &expect);
 }
 
+/* All clients begin together: the last one that is ready tells the others. */
+static void wait_for_others(struct world *world)
+{
+	struct world_site *site = world->site;
+
+	if (++site->ready < site->client_count) {
+		sim_queue_pop(world->start);
+		return;
+	}
+	for (uint32_t i = 0; i < site->client_count; i++)
+		if (i != world->number)
+			sim_queue_push(site->clients[i].start, world);
+}
+
 void world_measure(struct world *world)
 {
+	wait_for_others(world);
 	world->measuring = true;
 	world->pairs_before = world_pairs(world);
 }
@@ -112,7 +140,7 @@ static void make_client(struct world *world)
 		.policy = world->point->policy,
 		.mount = world->point->mount,
 		.page_bytes = world->point->page_bytes,
-		.client_guid = { 's', 'm', 'b', 'l', 'a', 'b' },
+		.client_guid = { 's', 'm', 'b', 'l', 'a', 'b', (uint8_t)world->number },
 		.server = SERVER_NAME,
 		.share = SHARE_NAME,
 		.sends_block = true,
@@ -129,22 +157,28 @@ static void make_client(struct world *world)
 		g_free(block);
 }
 
-static void make_server(struct world *world)
+static void make_server(struct world_site *site)
 {
-	const struct sim_network *network = &world->point->network;
+	const struct world *first = &site->clients[0];
+	const struct sim_network *network = &first->point->network;
+	struct smb_server_limits limits = smb_server_limits_simulation;
 	struct smb_server_config config = {
-		.profile = world->point->server,
+		.profile = first->point->server,
 		.server_guid = { 's', 'e', 'r', 'v', 'e', 'r' },
 		.share = SHARE_NAME,
 		.interface_count = network->nics,
 	};
 	for (uint32_t i = 0; i < network->nics; i++)
-		config.interfaces[i] = world_nic_interface(world, i);
-	void *block = g_malloc0(smb_server_size(&smb_server_limits_simulation));
+		config.interfaces[i] = world_nic_interface(first, i);
+	limits.sessions = MAX(limits.sessions, 2 * site->client_count);
+	limits.trees = MAX(limits.trees, 2 * site->client_count);
+	void *block = g_malloc0(smb_server_size(&limits));
 
-	world->server = smb_server_init(block, &smb_server_limits_simulation, &config);
-	if (!world->server)
+	site->server = smb_server_init(block, &limits, &config);
+	if (!site->server)
 		g_free(block);
+	for (uint32_t i = 0; i < site->client_count; i++)
+		site->clients[i].server = site->server;
 }
 
 static void make_monitor(struct world *world)
@@ -158,25 +192,37 @@ static void make_monitor(struct world *world)
 	smb_monitor_report_to(world->monitor, note_violation, world->result);
 }
 
-static struct sim_engine *make_engine(const struct sim_point *point, GError **error)
+static struct sim_engine *make_engine(const struct sim_point *point, uint32_t clients, GError **error)
 {
-	struct sim_path_spec paths[SIM_NICS_MAX];
+	const struct sim_network *network = &point->network;
+	g_autofree struct sim_path_spec *paths = g_new0(struct sim_path_spec, network->nics * clients);
 	struct sim_topology topology = {
 		.client = { "client", (int)point->client_cores },
+		.client_count = clients,
 		.server = { point->shared_host ? "client" : "server", (int)point->server_cores },
 		.paths = paths,
-		.path_count = point->network.nics,
+		.path_count = network->nics * clients,
 		.seed = point->seed,
 	};
-	for (uint32_t i = 0; i < point->network.nics; i++)
-		paths[i] = (struct sim_path_spec){ .rtt_ns = point->network.rtt_ns,
-						   .rate_bps = world_nic_rate(&point->network, i),
-						   .jitter_ns = point->network.jitter_ns,
-						   .loss = point->network.loss };
+	for (uint32_t i = 0; i < topology.path_count; i++)
+		paths[i] = (struct sim_path_spec){ .rtt_ns = network->rtt_ns,
+						   .rate_bps = world_nic_rate(network, i % network->nics),
+						   .jitter_ns = network->jitter_ns,
+						   .loss = network->loss,
+						   .client = i / network->nics };
 	return sim_engine_new(&topology, error);
 }
 
 /* Echoes keep a stuck run alive for ever, so somebody has to look at the clock. */
+static uint64_t bytes_so_far(const struct world_site *site)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t i = 0; i < site->client_count; i++)
+		bytes += site->clients[i].result->bytes;
+	return bytes;
+}
+
 static void watchdog_main(void *arg)
 {
 	struct world *world = arg;
@@ -184,9 +230,9 @@ static void watchdog_main(void *arg)
 	uint64_t half_way_bytes;
 
 	sim_sleep_until(world->engine, limit_ns / 2);
-	half_way_bytes = world->result->bytes;
+	half_way_bytes = bytes_so_far(world->site);
 	sim_sleep_until(world->engine, limit_ns);
-	if (world->result->bytes == half_way_bytes)
+	if (bytes_so_far(world->site) == half_way_bytes)
 		world_end(world, SIM_OUTCOME_STUCK, "no byte has reached the application for half the time limit");
 	else
 		world_end(world, SIM_OUTCOME_TIME_LIMIT, "the workload did not end within the time limit");
@@ -199,8 +245,6 @@ static void conclude(struct world *world)
 	struct smb_client_info info;
 	uint64_t spent_ns = 0;
 
-	if (!world->finished)
-		world_end(world, SIM_OUTCOME_STUCK, "nothing can proceed and the workload is not done");
 	for (int cause = 0; cause < WORLD_CAUSES; cause++)
 		spent_ns += clock->spent_ns[cause];
 	world_reader_time(world, &result->reader_time);
@@ -213,62 +257,116 @@ static void conclude(struct world *world)
 	if (world->measuring)
 		world_measured(world);
 	result->job_count = world->point->workload.job_count;
-	if (result->outcome == SIM_OUTCOME_FINISHED && result->bytes && !spent_ns) {
+	result->read_io_bytes = world_read_usual_length(world);
+	if (result->credits_min == INT64_MAX)
+		result->credits_min = 0;
+	if (world->monitor && world->site->result->outcome == SIM_OUTCOME_FINISHED)
+		smb_monitor_idle(world->monitor, sim_engine_now_ns(world->engine));
+}
+
+static void conclude_all(struct world_site *site)
+{
+	struct sim_result *result = site->result;
+
+	if (!site->finished)
+		world_end(&site->clients[0], SIM_OUTCOME_STUCK, "nothing can proceed and the workload is not done");
+	for (uint32_t i = 0; i < site->client_count; i++)
+		conclude(&site->clients[i]);
+	world_sum(site, result);
+	if (result->outcome == SIM_OUTCOME_FINISHED && result->bytes && result->seconds == 0) {
 		result->outcome = SIM_OUTCOME_IMPOSSIBLE;
 		g_strlcpy(result->failure, "nothing on the way takes any time: no throughput can be told",
 			  sizeof(result->failure));
 	}
-	result->read_io_bytes = world_read_usual_length(world);
-	if (result->credits_min == INT64_MAX)
-		result->credits_min = 0;
-	if (world->monitor && result->outcome == SIM_OUTCOME_FINISHED)
-		smb_monitor_idle(world->monitor, sim_engine_now_ns(world->engine));
 }
 
-static void run(struct world *world)
+static bool make_all(struct world_site *site)
 {
-	make_client(world);
-	make_server(world);
-	make_monitor(world);
-	if (!world->client || !world->server) {
-		world_end(world, SIM_OUTCOME_IMPOSSIBLE,
-			  world->client ? "the server profile is not valid" : "the mount is not valid");
-		return;
+	bool made = true;
+
+	make_server(site);
+	for (uint32_t i = 0; i < site->client_count; i++) {
+		struct world *world = &site->clients[i];
+
+		make_client(world);
+		make_monitor(world);
+		world->start = sim_queue_new(world->engine);
+		made &= world->client != NULL;
 	}
-	world_make_names(world);
-	world_reads_init(world);
-	world_server_start(world);
-	world_client_start(world);
-	sim_thread_start(world->engine, SIM_CLIENT, "watchdog", watchdog_main, world);
-	sim_engine_run(world->engine);
-	conclude(world);
+	if (made && site->server)
+		return true;
+	world_end(&site->clients[0], SIM_OUTCOME_IMPOSSIBLE,
+		  made ? "the server profile is not valid" : "the mount is not valid");
+	return false;
+}
+
+static void run(struct world_site *site)
+{
+	struct world *first = &site->clients[0];
+
+	if (!make_all(site))
+		return;
+	for (uint32_t i = 0; i < site->client_count; i++) {
+		world_make_names(&site->clients[i]);
+		world_reads_init(&site->clients[i]);
+	}
+	world_server_start(site);
+	for (uint32_t i = 0; i < site->client_count; i++)
+		world_client_start(&site->clients[i]);
+	sim_thread_start(first->engine, SIM_CLIENT, "watchdog", watchdog_main, first);
+	sim_engine_run(first->engine);
+	conclude_all(site);
 }
 
 static void clear(struct world *world)
 {
-	sim_engine_free(world->engine);
 	g_free(world->client);
-	g_free(world->server);
 	g_free(world->monitor);
 	g_free(world->op_queues);
 	g_free(world->reads);
 	g_clear_pointer(&world->heard, g_array_unref);
 	g_free(world->active_reads);
+	if (world->result != world->site->result)
+		g_free(world->result);
+}
+
+static void site_init(struct world_site *site, const struct sim_point *point, const struct sim_trace *trace)
+{
+	bool is_alone = site->client_count == 1;
+
+	site->clients = g_new0(struct world, site->client_count);
+	site->channels_each = is_alone			  ? SMB_CHANNELS_MAX
+			      : point->mount.multichannel ? MAX(point->mount.max_channels, 1)
+							  : 1;
+	for (uint32_t i = 0; i < site->client_count; i++) {
+		struct world *world = &site->clients[i];
+
+		*world =
+			(struct world){ .point = point, .trace = trace, .site = site, .number = i, .threads_awake = 1 };
+		world->result = is_alone ? site->result : g_new0(struct sim_result, 1);
+		world->result->credits_min = INT64_MAX;
+	}
 }
 
 bool sim_world_run(const struct sim_point *point, const struct sim_trace *trace, struct sim_result *result,
 		   GError **error)
 {
-	struct world world = { .point = point, .trace = trace, .result = result, .threads_awake = 1 };
+	struct world_site site = { .client_count = MAX(point->clients, 1), .result = result };
 	gint64 start_us = g_get_monotonic_time();
+	struct sim_engine *engine = make_engine(point, site.client_count, error);
 
-	memset(result, 0, sizeof(*result));
-	result->credits_min = INT64_MAX;
-	world.engine = make_engine(point, error);
-	if (!world.engine)
+	if (!engine)
 		return false;
-	run(&world);
-	clear(&world);
+	memset(result, 0, sizeof(*result));
+	site_init(&site, point, trace);
+	for (uint32_t i = 0; i < site.client_count; i++)
+		site.clients[i].engine = engine;
+	run(&site);
+	sim_engine_free(engine);
+	for (uint32_t i = 0; i < site.client_count; i++)
+		clear(&site.clients[i]);
+	g_free(site.server);
+	g_free(site.clients);
 	result->wall_seconds = (double)(g_get_monotonic_time() - start_us) / 1e6;
 	return true;
 }

@@ -131,6 +131,8 @@ struct sim_loop {
 };
 /** In the names of a loop's jobs: the number. No name of SMB has such a character. */
 #define SIM_LOOP_MARK '*'
+/** In names of any job: the number of the client, from 0. */
+#define SIM_CLIENT_MARK '?'
 
 /** What is on the share before anybody mounts it, beside the files of read jobs. */
 struct sim_name {
@@ -155,7 +157,7 @@ struct sim_workload {
 	struct sim_name names[SIM_NAMES_MAX];
 };
 
-/** What goes wrong, and when: nanoseconds after the workload began. Both sides notice a cut at once. */
+/** What goes wrong, and when, to the first client: nanoseconds after the workload began. Both sides notice a cut at once. */
 enum sim_fault_kind {
 	SIM_FAULT_CUT, /* the connection of channel `index` ends, if there is one */
 	SIM_FAULT_NIC_DOWN, /* NIC `index`: its connections end, new ones time out, the server tells of it no more */
@@ -167,12 +169,16 @@ struct sim_fault {
 	uint64_t when_ns;
 };
 #define SIM_FAULTS_MAX 32
+#define SIM_CLIENTS_MAX 32
+#define SIM_CONNECTIONS_MAX 64 /* of all clients together */
 
 struct sim_point {
 	struct smb_policy policy;
 	struct smb_mount_options mount;
 	uint32_t page_bytes;
 	uint64_t client_memory_bytes; /* dirtyable: vm.dirty_ratio and vm.dirty_background_ratio are of this */
+	uint32_t clients; /* 0 as 1; at most SIM_CLIENTS_MAX. Hosts like the first, each with NICs and links of its own;
+			   * all run the workload, and what is measured begins at the same time */
 	uint32_t client_cores;
 	uint32_t server_cores;
 	bool shared_host; /* client and server on one host with client_cores cores */
@@ -229,6 +235,7 @@ struct sim_job_result {
 };
 
 #define SIM_VIOLATIONS_MAX 16
+/** Of several clients: sums, the longest time, and the most and least of any one; channels and samples are the first's. */
 struct sim_result {
 	enum sim_outcome outcome;
 	char failure[256];
@@ -253,6 +260,10 @@ struct sim_result {
 	uint32_t reconnects; /* channels that came back after they had been lost */
 	uint64_t stall_max_ns; /* the longest time the reader waited in one piece */
 	struct sim_reader_time reader_time;
+	uint32_t clients;
+	double slowest_client; /* MB/s; of a workload that moves no bytes, commands per second */
+	double fastest_client;
+	double fairness; /* Jain's index of the clients' rates: 1 = all alike, 1/clients = one has everything */
 	uint64_t commands; /* runs of jobs that were measured, sleeps aside */
 	uint64_t command_failures;
 	uint32_t job_count; /* as the workload's */

@@ -11,6 +11,7 @@
 
 /** One PDU on its way, with a copy of its bytes. */
 struct world_frame {
+	struct world *world; /* its client */
 	struct smb_pdu pdu;
 	uint32_t channel;
 	uint32_t read_slot; /* the READ it asks for, WORLD_NO_READ otherwise */
@@ -70,6 +71,7 @@ struct world_channel {
 /** Work for the server's storage; `arrival.conn` NULL tells it apart from an arrival in a server thread's inbox. */
 struct world_work {
 	struct sim_arrival arrival;
+	struct world *world; /* whose request it is for */
 	uint32_t token;
 	uint64_t bytes;
 	bool is_write;
@@ -90,14 +92,33 @@ struct world_length {
 };
 #define WORLD_LENGTHS 32 /* further lengths are not counted: a run has a handful */
 
+/** What all clients of a run share: the server, and whether it is over. */
+struct world_site {
+	struct world *clients;
+	uint32_t client_count;
+	uint32_t channels_each; /* connection numbers that each client has */
+	struct smb_server *server;
+	struct sim_queue *storage;
+	struct world_timer server_timer;
+	uint64_t storage_free_ns;
+	uint32_t ready; /* clients that have prepared what they measure */
+	uint32_t done; /* clients whose workload is over */
+	struct sim_result *result; /* of all */
+	bool finished;
+};
+
+/** One client, its application, and what is between it and the server. */
 struct world {
 	const struct sim_point *point;
 	const struct sim_trace *trace;
-	struct sim_result *result;
+	struct sim_result *result; /* its own */
 	struct sim_engine *engine;
+	struct world_site *site;
+	uint32_t number;
+	struct sim_queue *start; /* told when all are ready */
 
 	struct smb_client *client;
-	struct smb_server *server;
+	struct smb_server *server; /* the site's */
 	struct smb_monitor *monitor; /* NULL when it is off */
 
 	struct world_channel channels[SMB_CHANNELS_MAX];
@@ -105,11 +126,8 @@ struct world {
 	struct sim_queue **op_queues; /* by operation: of the thread that waits for it; NULL = the application's */
 	uint32_t op_count;
 	uint32_t threads_awake; /* of the application's, that are not blocked */
-	struct sim_queue *server_inbox; /* one for all connections unless each has its own thread */
-	struct sim_queue *storage;
+	struct sim_queue *server_inbox; /* one for all its connections (an smbd) unless each has its own thread */
 	struct world_timer client_timer;
-	struct world_timer server_timer;
-	uint64_t storage_free_ns;
 
 	struct world_read *reads; /* READs under way, by slot */
 	uint32_t *active_reads; /* slots in use, in no order */
@@ -130,7 +148,6 @@ struct world {
 	GArray *heard; /* struct sim_pair: what is said while a command runs for the first time, else NULL */
 	bool mounted;
 	bool measuring; /* what was to be prepared is done */
-	bool finished;
 };
 
 /* client_host.c: the client's machine */
@@ -141,14 +158,14 @@ void world_client_drain(struct world *world);
 void world_channel_close(struct world *world, uint32_t number, bool tell_client);
 /** Requests in a PDU: the members of a compound chain, else 1. */
 uint32_t world_members(const struct smb_pdu *pdu);
-struct world_frame *world_frame_new(const struct smb_pdu *pdu, uint32_t channel);
+struct world_frame *world_frame_new(struct world *world, const struct smb_pdu *pdu, uint32_t channel);
 /** For sim_conn_cut: a frame that will not arrive. */
 void world_frame_drop(void *frame, void *arg);
 
 /* application.c: the workload, job by job */
 void world_application_main(void *arg);
-/** `name` with SIM_LOOP_MARK replaced by the number; free with g_free. */
-char *world_name_of(const char *name, uint64_t number);
+/** `name` with SIM_LOOP_MARK replaced by the number and SIM_CLIENT_MARK by the client's; free with g_free. */
+char *world_name_of(const struct world *world, const char *name, uint64_t number);
 
 /* operation.c: one operation of the core, followed to its end by the thread that submits it. False: the run is over. */
 /** `file`, as CREATE names it: whose content comes back. */
@@ -194,7 +211,10 @@ uint64_t world_source_of(const char *path);
 void world_make_names(struct world *world);
 
 /* server_host.c: the server's machine */
-void world_server_start(struct world *world);
+void world_server_start(struct world_site *site);
+/** The number that the server knows a client's channel by, and whose it is. */
+uint32_t world_connection(const struct world *world, uint32_t channel);
+struct world *world_of_connection(const struct world_site *site, uint32_t connection);
 void world_server_drain(struct world *world);
 void world_server_add_connection(struct world *world, uint32_t channel);
 
@@ -243,6 +263,13 @@ void world_mounted(struct world *world);
 void world_measure(struct world *world);
 /** Up to now: the workload is done. */
 void world_measured(struct world *world);
+/** Nothing of this client's is left to do: with the last one the run has ended. */
+void world_done(struct world *world);
+/** On this client's host. */
+void world_thread_start(struct world *world, const char *name, void (*main)(void *arg), void *arg);
+
+/* sum.c: the results of several clients */
+void world_sum(const struct world_site *site, struct sim_result *sum);
 uint64_t world_pairs(const struct world *world);
 /** End the run; the first call decides the outcome. */
 void world_end(struct world *world, enum sim_outcome outcome, const char *failure);
