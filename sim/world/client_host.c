@@ -105,7 +105,7 @@ static void send_data(struct world *world, struct world_channel *channel, uint64
 		g_autofree char *name = g_strdup_printf("send-%u", channel->number);
 
 		channel->writes = sim_queue_new(world->engine);
-		sim_thread_start(world->engine, SIM_CLIENT, name, writes_main, channel);
+		world_thread_start(world, name, writes_main, channel);
 	}
 	sim_queue_push(channel->writes, g_memdup2(&bytes, sizeof(bytes)));
 }
