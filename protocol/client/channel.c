@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The life of one channel: connect, NEGOTIATE, SESSION_SETUP in two legs, use, end (MS-SMB2 3.2.4.2). */
+#include "protocol/client/cancel.h"
 #include "protocol/client/smb1.h"
 #include "protocol/client/write.h"
 
@@ -102,16 +103,21 @@ static void enter_ready(struct smb_client *client, uint32_t i)
 	wake_mount(client);
 }
 
-/** One request of a dead channel: its owner decides whether to try again elsewhere. */
-static void lose_request(struct smb_client *client, uint32_t slot)
+/** One request of a dead channel, or one that was not sent: its owner decides whether to try again elsewhere. */
+void client_request_lost(struct smb_client *client, uint32_t slot)
 {
 	struct smb_request *request = client_request_at(client, slot);
+	uint32_t channel = request->channel;
 
 	smb_requests_ended(&client->requests, client_request_arrays(client), slot);
 	switch (request->purpose) {
 	case PURPOSE_NEGOTIATE:
 	case PURPOSE_SESSION_FIRST:
 	case PURPOSE_SESSION_FINAL:
+		client_request_release(client, slot);
+		if (client_channel_at(client, channel)->state != CHANNEL_DOWN) /* it was not sent */
+			client_channel_drop(client, channel, SMB_OP_DISCONNECTED, STATUS_SUCCESS);
+		break;
 	case PURPOSE_REQUERY:
 	case PURPOSE_ECHO:
 	case PURPOSE_LEASE_BREAK:
@@ -128,6 +134,10 @@ static void lose_request(struct smb_client *client, uint32_t slot)
 	case PURPOSE_WRITE_DIRECT:
 		client_write_answer(client, slot, NULL);
 		break;
+	case PURPOSE_CANCELLED:
+	case PURPOSE_LATE_CLOSE:
+		client_late_answer(client, slot, NULL);
+		break;
 	case PURPOSE_COMMAND:
 		client_command_answer(client, slot, NULL);
 		break;
@@ -136,7 +146,7 @@ static void lose_request(struct smb_client *client, uint32_t slot)
 	}
 }
 
-static void forget_outputs(struct smb_client *client, uint32_t i)
+void client_outputs_forget(struct smb_client *client, uint32_t i)
 {
 	struct client_output *outputs = client_outputs(client);
 	uint32_t kept = 0;
@@ -192,14 +202,14 @@ static void enter_down(struct smb_client *client, uint32_t i)
 	struct client_channel *channel = client_channel_at(client, i);
 	uint32_t slot;
 
-	forget_outputs(client, i);
+	client_outputs_forget(client, i);
 	channel->is_full = false;
 	smb_credits_restart(&channel->credits);
 	channel->next_echo_ns = NEVER;
 	client->timers_changed = true;
 	release_waiters(client, i);
 	while ((slot = oldest_request(client, i)) != NONE)
-		lose_request(client, slot);
+		client_request_lost(client, slot);
 	client_reconnect_lost(client, i);
 	wake_mount(client);
 }

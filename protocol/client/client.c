@@ -120,7 +120,7 @@ struct smb_client *smb_client_init(void *block, const struct smb_client_limits *
 		client->dirty_limits = smb_dirty_limits_for_memory(SMB_CLIENT_MEMORY_DEFAULT);
 	client->mount_op = client->command_op = NONE;
 	client->command_wake_ns = NEVER;
-	client->runnable = client->for_room = client->for_session = (struct client_list){ NONE, NONE };
+	client->runnable = client->for_room = client->for_session = client->closes = (struct client_list){ NONE, NONE };
 	client->lost_head = client->lost_tail = NONE;
 	client->lost_give_up_ns = client->work_retry_ns = NEVER;
 	client->wake_ns = NEVER;
@@ -343,6 +343,7 @@ void smb_client_next(struct smb_client *client, struct smb_client_output *output
 	output->op = next->op;
 	switch (next->kind) {
 	case SMB_CLIENT_SEND:
+		output->message_id = next->message_id;
 		output->pdu = client_encode_request(client, next->request, buffer, size);
 		break;
 	case SMB_CLIENT_OPEN_CHANNEL:

@@ -119,6 +119,7 @@ enum smb_op_verdict {
 	SMB_OP_FAILED, /* with an NT status in the completion */
 	SMB_OP_STALLED, /* the server left no way on: zero credits and nothing outstanding (invariant C11) */
 	SMB_OP_DISCONNECTED,
+	SMB_OP_CANCELLED, /* smb_client_cancel; `bytes` of it are done */
 };
 
 #define SMB_OP_NONE UINT32_MAX
@@ -126,6 +127,17 @@ enum smb_op_verdict {
 /** Start an operation; its number comes back in its outputs. SMB_OP_NONE when `limits.ops` are under way, the file is
  *  not open, or nothing is mounted. */
 uint32_t smb_client_submit(struct smb_client *client, const struct smb_op *op, uint64_t now_ns);
+
+/**
+ * A signal ends the wait of the application's thread in operation `op` (of smb_client_submit; the outputs are drained). It
+ * ends with SMB_OP_CANCELLED as soon as its thread looks: at once when it waits for an answer, credits, a slot or a
+ * session, after smb_client_copied when it copies. A COMMAND fails as when an answer is lost. What is on the wire stays
+ * there (cifs sends no SMB2 CANCEL): the late answer's credits count, and a handle that it brings is closed. A MOUNT
+ * closes its channels.
+ * False: it is over, or in a wait that no signal ends (write-back of dirty pages, CLOSE, UNMOUNT, between two chains of a
+ * COMMAND).
+ */
+bool smb_client_cancel(struct smb_client *client, uint32_t op, uint64_t now_ns);
 
 /* ------------------------------------------------------------------------------------------------ input */
 
@@ -145,6 +157,13 @@ enum smb_channel_event {
 enum smb_receive_verdict smb_client_receive(struct smb_client *client, uint32_t channel, const struct smb_pdu *pdu,
 					    uint64_t now_ns);
 void smb_client_channel(struct smb_client *client, uint32_t channel, enum smb_channel_event event, uint64_t now_ns);
+/**
+ * The SEND with this `message_id` on `channel` was not put on the wire, nor anything behind it, and the connection is up
+ * all the same (cifs 6.1, __smb_send_rqst failed before its first byte). Its MessageIds and credits are free again
+ * (revert_current_mid: a hole would stop the server's grants, C2), its owner tries again as after a lost channel; a channel
+ * that is being set up is given up. To be called before anything else is put in. False: no such request is under way.
+ */
+bool smb_client_unsent(struct smb_client *client, uint32_t channel, uint64_t message_id, uint64_t now_ns);
 /** The application took the bytes of SMB_CLIENT_COPY (the host has spent the time that copying takes). */
 void smb_client_copied(struct smb_client *client, uint32_t op, uint64_t now_ns);
 /** The time of the last SMB_CLIENT_WAKE has come. Calling it early is harmless. */
@@ -171,6 +190,7 @@ struct smb_client_output {
 				* mounted, as the first channel's always is */
 	uint32_t op;
 	struct smb_pdu pdu; /* bytes are in the buffer given to smb_client_next */
+	uint64_t message_id; /* SEND: of its first member, for smb_client_unsent */
 	struct smb_slice data;
 	uint64_t offset;
 	bool direct; /* COPY with cache=none: the data landed in the application's buffer, copying takes no time */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The steps of FSYNC, CLOSE and UNMOUNT that wait: until a file's dirty data is at the server, until nothing of it is under
  * way. */
+#include "protocol/client/cancel.h"
 #include "protocol/client/write.h"
 
 /** Is the reconnect worker busy with this file (NONE: with anything)? */
@@ -65,6 +66,10 @@ void client_script_close_files(struct smb_client *client, struct client_op *op)
 		return;
 	}
 	op->file = NONE;
+	if (client_has_late_closes(client)) { /* they need the tree (cifs 6.1: the worker holds the tcon) */
+		client_wait_room(client, op);
+		return;
+	}
 	op->step++;
 }
 

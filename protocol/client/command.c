@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* COMMAND: shell commands. protocol/ops says which chain comes next; here it gets channel, credits and MessageIds. A
  * CLOSE that was put off is sent beside the command, by an operation of its own that no host sees. */
-#include "protocol/client/state.h"
+#include "protocol/client/cancel.h"
 
 #include <assert.h>
 
@@ -280,6 +280,11 @@ void client_command_answer(struct smb_client *client, uint32_t slot, const struc
 	smb_ops_reply(client_commands(client), op->lane, member, message, client->now_ns);
 	if (--op->outstanding == 0)
 		chain_over(client, op);
+}
+
+void client_command_left(struct smb_client *client, struct client_op *op, uint32_t member)
+{
+	smb_ops_reply(client_commands(client), op->lane, member, NULL, client->now_ns);
 }
 
 bool smb_client_drop_names(struct smb_client *client)

@@ -163,6 +163,12 @@ static void put_request(struct encoder *encoder, const struct smb_request *reque
 		put32(encoder, request->charge);
 		put8(encoder, client->session.pause_reads && request->data_source > client->session.paused_at);
 		put_write_data(encoder, request);
+		if (request->purpose == PURPOSE_CANCELLED)
+			put8(encoder, request->status != 0);
+		if (request->purpose == PURPOSE_LATE_CLOSE) {
+			put64(encoder, request->data_source);
+			put64(encoder, request->data_offset);
+		}
 		return;
 	}
 	put32(encoder, request->status);
@@ -299,6 +305,7 @@ static void put_op(struct encoder *encoder, const struct client_op *op)
 	put32(encoder, op->status);
 	put64(encoder, op->handle.persistent);
 	put64(encoder, op->handle.volatile_id);
+	put8(encoder, op->handle_is_open);
 	put32(encoder, op->file);
 	put8(encoder, op->verdict);
 	put64(encoder, op->bytes);
@@ -458,6 +465,7 @@ size_t smb_client_encode(const struct smb_client *client, uint8_t *buffer, size_
 	put_list(&encoder, client->for_room);
 	put_list(&encoder, client->for_session);
 	put32(&encoder, rank_of(client, client->lost_head));
+	put32(&encoder, rank_of(client, client->closes.head));
 	put_time(&encoder, client->lost_head == NONE ? NEVER : client->lost_give_up_ns);
 	put_time(&encoder, client->work_retry_ns);
 	put8(&encoder, client->reconnect_due);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What each request says. Field values are those of captures/ops-6.1 unless noted. */
+#include "protocol/client/cancel.h"
 #include "protocol/client/smb1.h"
 #include "protocol/client/state.h"
 #include "protocol/wire/contexts.h"
@@ -77,6 +78,7 @@ static const struct purpose_info infos[PURPOSES] = {
 	[PURPOSE_ECHO] = { SMB2_ECHO, SMB_CREDIT_ECHO, true },
 	[PURPOSE_LEASE_BREAK] = { SMB2_OPLOCK_BREAK, SMB_CREDIT_BREAK, false },
 	[PURPOSE_OPLOCK_BREAK] = { SMB2_OPLOCK_BREAK, SMB_CREDIT_BREAK, false },
+	[PURPOSE_LATE_CLOSE] = { SMB2_CLOSE, SMB_CREDIT_ORDINARY, false },
 	[PURPOSE_COMMAND] = { 0, SMB_CREDIT_ORDINARY, false }, /* protocol/ops says which */
 };
 
@@ -431,6 +433,12 @@ static void build_close(const struct build *build)
 	};
 }
 
+static void build_late_close(const struct build *build)
+{
+	build->message->kind = SMB2_BODY_CLOSE_REQ;
+	build->message->body.close_req = (struct smb2_close_req){ .file_id = client_late_close_id(build->request) };
+}
+
 static void build_empty(const struct build *build)
 {
 	build->message->kind = SMB2_BODY_EMPTY;
@@ -525,6 +533,7 @@ static void (*const builders[PURPOSES])(const struct build *build) = {
 	[PURPOSE_ECHO] = build_empty,
 	[PURPOSE_LEASE_BREAK] = build_lease_break,
 	[PURPOSE_OPLOCK_BREAK] = build_oplock_break,
+	[PURPOSE_LATE_CLOSE] = build_late_close,
 };
 
 /** Requests that belong to no tree, or to IPC$, name it; all others go to the share. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From the bytes of a PDU to the request that waits for it (cifs 6.1, cifs_demultiplex_thread). */
+#include "protocol/client/cancel.h"
 #include "protocol/client/smb1.h"
 #include "protocol/client/write.h"
 
@@ -36,6 +37,10 @@ static void dispatch(struct smb_client *client, uint32_t slot, const struct smb2
 	case PURPOSE_WRITE_THROUGH:
 	case PURPOSE_WRITE_DIRECT:
 		client_write_answer(client, slot, message);
+		break;
+	case PURPOSE_CANCELLED:
+	case PURPOSE_LATE_CLOSE:
+		client_late_answer(client, slot, message);
 		break;
 	case PURPOSE_COMMAND:
 		client_command_answer(client, slot, message);

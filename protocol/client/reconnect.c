@@ -6,7 +6,7 @@
  * binds to it. With the last channel the session is gone, and its trees and handles with it: the first channel whose
  * TCP is up makes a new session, the worker connects the trees, and a file is opened again when it is next used.
  */
-#include "protocol/client/state.h"
+#include "protocol/client/cancel.h"
 
 #include <assert.h>
 #include <string.h>
@@ -87,6 +87,7 @@ static void session_lost(struct smb_client *client)
 	session->trees_lost = true;
 	session->count++;
 	invalidate_handles(client);
+	client_closes_forget(client);
 	for (uint32_t i = 0; i < client->channels_used; i++) {
 		/* What is under way there binds to the session that is gone. */
 		if (is_set_up(client_channel_at(client, i)))
@@ -372,6 +373,7 @@ void client_reconnect_stop(struct smb_client *client)
 		client_channel_at(client, i)->retry_ns = NEVER;
 	for (uint32_t i = 0; i < client->limits.files; i++)
 		client_lost_forget(client, i);
+	client_closes_forget(client);
 	client->work_retry_ns = NEVER;
 	client_wake_list(client, &client->for_session);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The run queue, the other lists of operations, and the outputs that wait for the host. */
+#include "protocol/client/cancel.h"
 #include "protocol/client/write.h"
 
 #include <assert.h>
@@ -25,6 +26,27 @@ uint32_t client_list_pop(struct smb_client *client, struct client_list *list)
 		list->tail = NONE;
 	client_op_at(client, op)->link = NONE;
 	return op;
+}
+
+bool client_list_remove(struct smb_client *client, struct client_list *list, uint32_t op)
+{
+	uint32_t before = NONE;
+	uint32_t i = list->head;
+
+	while (i != NONE && i != op) {
+		before = i;
+		i = client_op_at(client, i)->link;
+	}
+	if (i == NONE)
+		return false;
+	if (before == NONE)
+		list->head = client_op_at(client, op)->link;
+	else
+		client_op_at(client, before)->link = client_op_at(client, op)->link;
+	if (list->tail == op)
+		list->tail = before;
+	client_op_at(client, op)->link = NONE;
+	return true;
 }
 
 static void list_prepend(struct smb_client *client, struct client_list *list, uint32_t op)
@@ -134,6 +156,7 @@ void client_pump(struct smb_client *client)
 		if (client->reconnect_due)
 			client_reconnect_run(client);
 		client_lost_run(client);
+		client_closes_run(client);
 		client_commands_pump(client);
 		while (client->runnable.head != NONE && client_has_output_room(client)) {
 			run_one(client);

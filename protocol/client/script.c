@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* MOUNT, UNMOUNT, OPEN and CLOSE: sequences of requests, one answered before the next is sent. */
+#include "protocol/client/cancel.h"
 #include "protocol/client/smb1.h"
 #include "protocol/client/write.h"
 #include "protocol/wire/contexts.h"
@@ -191,9 +192,32 @@ static bool is_wanted(const struct smb_client *client, const struct client_op *o
 	return (step->when & holds) == step->when;
 }
 
+/** Handles that the steps so far have opened are closed, if they are of this session. False: no slot is free for that. */
+static bool close_handles(struct smb_client *client, struct client_op *op)
+{
+	struct client_file *file = op->kind == SMB_OP_OPEN && op->file != NONE ? client_file_at(client, op->file)
+									       : NULL;
+
+	if (op->session_count != client->session.count || !client_session_lives(client))
+		return true;
+	if (op->handle_is_open && !client_close_later(client, op->handle))
+		return false;
+	op->handle_is_open = false;
+	if (op->work == WORK_NONE && file && file->state == FILE_OPEN && !file->is_invalid) {
+		if (!client_close_later(client, file->id))
+			return false;
+		file->state = FILE_OPENING;
+	}
+	return true;
+}
+
 /** The operation cannot go on. A mount first closes what it opened. */
 static void script_fail(struct smb_client *client, struct client_op *op, enum smb_op_verdict verdict, uint32_t status)
 {
+	if (op->kind != SMB_OP_MOUNT && op->kind != SMB_OP_UNMOUNT && !close_handles(client, op)) {
+		client_wait_room(client, op);
+		return;
+	}
 	op->gave_up = false;
 	if (op->work != WORK_NONE) {
 		client_op_end(client, op, verdict, status);
@@ -267,6 +291,8 @@ static void script_send(struct smb_client *client, struct client_op *op, const s
 		client_request_at(client, slot)->chain = first;
 		first = slot;
 	}
+	if (step->purposes[0] == PURPOSE_HANDLE_CLOSE || step->purposes[0] == PURPOSE_STAT_CLOSE)
+		op->handle_is_open = false;
 	op->headers_taken = false;
 	op->outstanding = step->count;
 	op->status = STATUS_SUCCESS;
@@ -409,6 +435,7 @@ static void restart_on_new_session(struct smb_client *client, struct client_op *
 	if (op->session_count == client->session.count || op->kind == SMB_OP_MOUNT || op->kind == SMB_OP_UNMOUNT)
 		return;
 	op->session_count = client->session.count;
+	op->handle_is_open = false;
 	op->step = 0;
 }
 
@@ -491,6 +518,7 @@ static bool note_answer(struct smb_client *client, struct client_op *op, enum cl
 		if (message->kind != SMB2_BODY_CREATE_RSP)
 			return false;
 		op->handle = message->body.create_rsp.file_id;
+		op->handle_is_open = step_of(op)->count == 1;
 		return true;
 	case PURPOSE_INTERFACES:
 		client_interfaces_answer(client, message);

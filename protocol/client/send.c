@@ -153,7 +153,7 @@ bool client_has_request_room(const struct smb_client *client)
 uint32_t client_request_take(struct smb_client *client, enum client_purpose purpose, uint32_t op)
 {
 	bool own = purpose == PURPOSE_ECHO || purpose == PURPOSE_LEASE_BREAK || purpose == PURPOSE_OPLOCK_BREAK ||
-		   purpose <= PURPOSE_SESSION_FINAL || op == client->limits.ops;
+		   purpose == PURPOSE_LATE_CLOSE || purpose <= PURPOSE_SESSION_FINAL || op == client->limits.ops;
 	uint32_t slot;
 
 	if (!own && !client_has_request_room(client))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "protocol/client/smb1.h"
+#include "protocol/client/cancel.h"
 
 #include "protocol/io/readahead.h"
 #include "protocol/wire/contexts.h"
@@ -248,6 +249,15 @@ static void build_close(const struct build *build)
 	build->message->body.close_req = (struct smb1_close_req){ .fid = fid_of(build), .last_write_time = UINT32_MAX };
 }
 
+static void build_late_close(const struct build *build)
+{
+	build->message->kind = SMB1_BODY_CLOSE_REQ;
+	build->message->body.close_req = (struct smb1_close_req){
+		.fid = (uint16_t)client_late_close_id(build->request).volatile_id,
+		.last_write_time = UINT32_MAX,
+	};
+}
+
 static void build_empty(const struct build *build)
 {
 	build->message->kind = SMB1_BODY_EMPTY;
@@ -271,6 +281,7 @@ static const struct {
 	[PURPOSE_OPEN] = { SMB1_NT_CREATE_ANDX, build_open },
 	[PURPOSE_REOPEN] = { SMB1_NT_CREATE_ANDX, build_open },
 	[PURPOSE_CLOSE] = { SMB1_CLOSE, build_close },
+	[PURPOSE_LATE_CLOSE] = { SMB1_CLOSE, build_late_close },
 	[PURPOSE_TREE_DISCONNECT] = { SMB1_TREE_DISCONNECT, build_empty },
 	[PURPOSE_LOGOFF] = { SMB1_LOGOFF_ANDX, build_empty },
 	[PURPOSE_READ_WINDOW] = { SMB1_READ_ANDX, build_read },

@@ -103,6 +103,8 @@ enum client_purpose {
 	PURPOSE_ECHO,
 	PURPOSE_LEASE_BREAK,
 	PURPOSE_OPLOCK_BREAK,
+	PURPOSE_CANCELLED, /* nobody waits for its answer; `status` not 0: a handle that it brings is to be closed */
+	PURPOSE_LATE_CLOSE, /* of a handle that nobody owns */
 	PURPOSE_COMMAND, /* of a shell command: protocol/ops says what, `data_length` is the member of its chain */
 	PURPOSES,
 };
@@ -178,6 +180,7 @@ struct client_op {
 	uint32_t tries;
 	uint32_t status; /* of the last answer that matters; STATUS_SUCCESS */
 	struct smb2_file_id handle; /* of ROOT_OPEN and STAT_OPEN */
+	bool handle_is_open; /* and its CLOSE is a step to come */
 	uint32_t file;
 	bool random_hint;
 	/* OPEN */
@@ -326,6 +329,7 @@ struct smb_client {
 	struct client_list runnable;
 	struct client_list for_room;
 	struct client_list for_session;
+	struct client_list closes; /* LATE_CLOSEs to be sent; slots linked by `chain` */
 	uint32_t lost_head; /* READs that went down with their channel and are sent again; slots linked by `chain` */
 	uint32_t lost_tail;
 	uint64_t lost_give_up_ns; /* soft mounts: the lost READs fail then */
@@ -433,6 +437,8 @@ static inline struct client_output *client_outputs(const struct smb_client *clie
 
 void client_list_append(struct smb_client *client, struct client_list *list, uint32_t op);
 uint32_t client_list_pop(struct smb_client *client, struct client_list *list);
+/** Take `op` out of the list; false: it is not there. */
+bool client_list_remove(struct smb_client *client, struct client_list *list, uint32_t op);
 /** Make a blocked operation runnable, behind those that are already. */
 void client_op_wake(struct smb_client *client, struct client_op *op);
 void client_wake_list(struct smb_client *client, struct client_list *list);
