@@ -75,6 +75,7 @@ static void enter_negotiating(struct smb_client *client, uint32_t i)
 	smb_credits_start(&channel->credits, max_credits_of(client, i));
 	channel->credits.instance = instance + 1;
 	channel->window = (struct smb_window){ 0 };
+	channel->io_timeouts = 0;
 	if (client->session.mounted && client->policy.channel_sequence)
 		client->session.channel_sequence++; /* MS-SMB2 3.2.4.1.9; cifs 6.6, smb2_set_credits */
 	channel->last_response_ns = client->now_ns;

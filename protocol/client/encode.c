@@ -117,6 +117,7 @@ static void put_channel(struct encoder *encoder, const struct client_channel *ch
 	put8(encoder, channel->was_ready);
 	put8(encoder, channel->is_full);
 	put8(encoder, channel->is_given_up);
+	put32(encoder, channel->io_timeouts);
 	put_time(encoder, channel->retry_ns);
 	put_credits(encoder, &channel->credits);
 	put8(encoder, channel->window.next > 0);

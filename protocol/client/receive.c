@@ -50,13 +50,21 @@ static void dispatch(struct smb_client *client, uint32_t slot, const struct smb2
 	}
 }
 
+/** Break acknowledgements that wait for a credit come before all others: the server waits for them (C20). */
+static void credits_came(struct smb_client *client, uint32_t channel)
+{
+	if (client->breaks_pending && client->policy.break_ack_waits)
+		client_breaks_send(client);
+	client_credits_came(client, channel);
+}
+
 /** Credits that end no request: interim and unmatched answers, breaks. They count at once (C9). */
 static void grant(struct smb_client *client, uint32_t channel, const struct smb2_header *header)
 {
 	if (!header->credits)
 		return;
 	smb_credits_granted(&client_channel_at(client, channel)->credits, header->credits);
-	client_credits_came(client, channel);
+	credits_came(client, channel);
 }
 
 /** The server knows the session no more (cifs 6.1, smb2_is_session_expired). */
@@ -65,6 +73,14 @@ static bool session_has_ended(const struct smb_client *client, const struct smb_
 	return (status == STATUS_NETWORK_SESSION_EXPIRED || status == STATUS_USER_SESSION_DELETED) &&
 	       client->session.mounted && client->mount_op == NONE && request->purpose != PURPOSE_SESSION_FIRST &&
 	       request->purpose != PURPOSE_SESSION_FINAL;
+}
+
+/** cifs 6.1, cifs_demultiplex_thread: STATUS_IO_TIMEOUT is counted over the life of a connection. */
+static bool has_timed_out_too_often(const struct smb_client *client, struct client_channel *channel, uint32_t status)
+{
+	uint16_t max = client->policy.io_timeouts_max;
+
+	return status == STATUS_IO_TIMEOUT && max && ++channel->io_timeouts > max;
 }
 
 static enum smb_receive_verdict receive_member(struct smb_client *client, uint32_t index,
@@ -98,9 +114,14 @@ static enum smb_receive_verdict receive_member(struct smb_client *client, uint32
 		grant(client, index, header);
 		return SMB_RECEIVE_OK;
 	}
+	if (has_timed_out_too_often(client, channel, header->status)) {
+		client_channel_drop(client, index, SMB_OP_DISCONNECTED,
+				    STATUS_SUCCESS); /* the request goes down with it */
+		return SMB_RECEIVE_OK;
+	}
 	smb_requests_ended(&client->requests, client_request_arrays(client), slot);
 	smb_credits_answered(&channel->credits, request->credit_class, header->credits, request->instance);
-	client_credits_came(client, index);
+	credits_came(client, index);
 	dispatch(client, slot, message);
 	return SMB_RECEIVE_OK;
 }

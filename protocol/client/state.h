@@ -56,6 +56,7 @@ struct client_channel {
 	bool was_ready; /* since it was opened */
 	bool is_full; /* its socket has not taken the last WRITE yet (client.sends_block) */
 	bool is_given_up; /* to be dropped as soon as there is room for the outputs */
+	uint16_t io_timeouts; /* answers STATUS_IO_TIMEOUT on this connection (policy io_timeouts_max) */
 	uint64_t retry_ns; /* DOWN: when to connect again; NEVER: not */
 	uint64_t next_echo_ns; /* NEVER: no timer */
 	uint64_t last_response_ns;

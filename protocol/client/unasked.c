@@ -76,18 +76,17 @@ bool client_breaks_send(struct smb_client *client)
 
 		if (!file->break_pending || client_flush_before_break(client, i))
 			continue;
-		if (!client_has_output_room(client))
-			return false;
-		slot = client_request_take(client, purpose, NONE);
-		if (slot == NONE)
+		if (!client_has_output_room(client) || client->requests.taken == client->requests.size)
 			return false;
 		channel = client_pick_channel(client);
-		if (channel == NONE) {
-			client_request_release(client, slot);
+		if (channel == NONE)
 			return false;
-		}
-		/* Never waits, may overdraw its counter: the server waits for it (C19, C20). */
-		smb_credits_take(&client_channel_at(client, channel)->credits, &client->policy, SMB_CREDIT_BREAK, 1);
+		/* It does not wait, but may overdraw its counter: the server waits for it (C19, C20). With policy
+		 * break_ack_waits it is tried again when credits come, before all others. */
+		if (smb_credits_take(&client_channel_at(client, channel)->credits, &client->policy, SMB_CREDIT_BREAK,
+				     1) != SMB_CREDIT_TAKEN)
+			return false;
+		slot = client_request_take(client, purpose, NONE);
 		client_request_at(client, slot)->file = i;
 		client_request_send(client, slot, channel, 0);
 		file->break_pending = false;

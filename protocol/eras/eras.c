@@ -53,7 +53,7 @@
 		  .credits_io_reserve = 8, .multichannel_known = true, .readahead_oversize_bytes = 128 * KIB,          \
 		  .secondary_inherits_max_credits = true, .coreutils = SMB_COREUTILS_2022, .query_dir_first = true,    \
 		  .file_number_asked = false, .close_attributes = true, .flush_before_times = true,                    \
-		  .set_info_on_handle = true
+		  .set_info_on_handle = true, .io_timeouts_max = 5
 
 /* Facts A4 (rasize). Deferred close arrives here too, hence the sequences of 6.1 (captures/ops-6.1). */
 #define ERA_5_13                                                                                                       \
@@ -81,11 +81,12 @@
 		 .write_through_partial = false, .lease_key_reused = true, .symlink_reparse = true,                    \
 		 .lost_read = SMB_LOST_READ_REQUEST, .channel_sequence = true
 
-/* Facts A2 (sizes follow a reconnect, 2025), A6 (the proposals of 2021) and A8 (one chain for readdir): what nobody has merged, all switched on. */
+/* Facts A2 (sizes follow a reconnect, 2025), A6 (the proposals of 2021) and A8 (one chain for readdir): what nobody has
+ * merged, all switched on; and break acknowledgements stay within the window (C1, C6), what no kernel does. */
 #define ERA_NEXT                                                                                                       \
 	ERA_6_12, .readahead_shape = SMB_RA_SHAPE_DEMAND, .readahead_credit_brake = SMB_RA_BRAKE_SHORTEN,              \
 		  .readahead_pause = SMB_RA_PAUSE_ONE_RSIZE, .compounding = SMB_COMPOUND_READDIR_SINGLE,               \
-		  .sizes_relearned = true
+		  .sizes_relearned = true, .break_ack_waits = true
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"

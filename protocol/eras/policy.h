@@ -67,6 +67,9 @@ struct smb_policy {
 	uint16_t max_compound; /* MAX_COMPOUND: 5, 7; single requests leave this many when busy */
 	uint32_t max_credits_default; /* 32000 */
 	bool secondary_inherits_max_credits; /* false = bug D-49 */
+	bool break_ack_waits; /* a break acknowledgement takes an ordinary credit when its reserve is empty, and waits for
+			       * one; false: it never waits and overdraws, what ordinary requests do not notice (cifs up
+			       * to 6.12, wait_for_free_credits, CIFS_NON_BLOCKING) */
 
 	uint32_t rsize_default_2x; /* bytes, dialects 2.0.2 and 2.1 */
 	uint32_t rsize_default_3x; /* bytes, dialects 3.x */
@@ -80,6 +83,7 @@ struct smb_policy {
 	bool read_whole_pages; /* READs are cut to whole pages; false from netfs on (6.10+), which cuts bytes */
 
 	/* Reconnect (facts A2, A7). */
+	uint16_t io_timeouts_max; /* more answers STATUS_IO_TIMEOUT than this end the connection: 5 (5.6+); 0 = never */
 	enum smb_lost_read lost_read;
 	bool channel_sequence; /* ChannelSequence counts reconnects: 6.6+ */
 	bool sizes_relearned; /* rsize and wsize follow what the server takes after a reconnect: 2025 */

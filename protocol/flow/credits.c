@@ -56,6 +56,12 @@ enum smb_credit_verdict smb_credits_take(struct smb_credits *credits, const stru
 	assert(smb_credits_is_valid(credits));
 	if (class == SMB_CREDIT_ECHO && (!credits->echoes || *available < 1))
 		return SMB_CREDIT_BUSY;
+	if (class == SMB_CREDIT_BREAK && policy->break_ack_waits && *available < (int32_t)count) {
+		if (credits->ordinary < (int32_t)count)
+			return wait_or_stall(credits);
+		credits->ordinary -= (int32_t)count;
+		*available += (int32_t)count;
+	}
 	if (class != SMB_CREDIT_BREAK && *available < (int32_t)count)
 		return wait_or_stall(credits);
 	/* Chains would starve if single requests took every credit that comes (C35). Servers that are slow to hand out

@@ -62,7 +62,7 @@ void smb_credits_restart(struct smb_credits *credits);
  *
  * ORDINARY with count 1 leaves the last MAX_COMPOUND credits to chains while more than twice as many requests are in
  * flight (wait_for_free_credits). A chain needs all its credits at once and is STALLED when nothing is in flight
- * (wait_for_compound_request). BREAK never waits.
+ * (wait_for_compound_request). BREAK never waits, unless policy break_ack_waits says so.
  */
 enum smb_credit_verdict smb_credits_take(struct smb_credits *credits, const struct smb_policy *policy,
 					 enum smb_credit_class class, uint32_t count);

@@ -111,6 +111,7 @@ void monitor_report(struct smb_monitor *monitor, enum smb_rule rule, const char 
 		.channel = monitor->event.channel,
 		.message_id = monitor->event.message_id,
 		.command = monitor->event.command,
+		.received = monitor->event.received,
 	};
 	va_list arguments;
 	va_start(arguments, format);
@@ -436,6 +437,7 @@ static void member_received(struct smb_monitor *monitor, uint32_t channel, const
 uint32_t smb_monitor_received(struct smb_monitor *monitor, uint32_t channel, const struct smb_pdu *pdu, uint64_t now_ns)
 {
 	event_begin(monitor, channel, now_ns);
+	monitor->event.received = true;
 	struct monitor_channel *on = monitor_channel_at(monitor, channel);
 	struct smb2_header header;
 	uint32_t position = 0, next = 0;

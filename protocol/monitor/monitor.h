@@ -64,6 +64,7 @@ struct smb_monitor_expect {
 	uint64_t readahead_bytes; /* ra_pages * page size, C30 */
 	uint32_t page_bytes; /* of the page cache; 0: reads are not cached, READs may overlap (C30) */
 	uint32_t request_bytes; /* largest single read() of the application, C30 */
+	bool grants_vary; /* the server grants as it likes, also nothing: C10 cannot tell a lost sum from that */
 };
 
 struct smb_monitor;
@@ -83,6 +84,7 @@ struct smb_violation {
 	uint32_t channel;
 	uint64_t message_id;
 	uint16_t command;
+	bool received; /* seen in a PDU that reached the client: of a rule that binds both, the server broke it */
 	char text[160]; /* what was seen and what the rule asks, in one line */
 };
 

@@ -121,6 +121,7 @@ struct monitor_event {
 	uint64_t message_id;
 	uint32_t channel;
 	uint16_t command;
+	bool received; /* by the client */
 	uint32_t violations; /* found in it so far */
 };
 
