@@ -8,6 +8,7 @@
  * closes it anyway (CIFS_CP_CREATE_CLOSE_OP).
  */
 #include "protocol/client/cancel.h"
+#include "protocol/client/write.h"
 
 #include <assert.h>
 
@@ -282,6 +283,7 @@ bool smb_client_unsent(struct smb_client *client, uint32_t channel, uint64_t mes
 	if (slot == NONE)
 		return false;
 	client_outputs_forget(client, channel);
+	client_socket_takes_more(client, channel);
 	while (at->state != CHANNEL_DOWN && (slot = newest_from(client, channel, message_id)) != NONE) {
 		const struct smb_request *request = client_request_at(client, slot);
 		bool given_back = smb_window_give_back(&at->window, request->message_id, request->charge);

@@ -72,7 +72,7 @@ Test(cores, a_quiet_server_serves_everybody)
 	}
 }
 
-Test(cores, whatever_a_server_may_choose, .timeout = 120)
+Test(cores, whatever_a_server_may_choose)
 {
 	for (uint32_t seed = 1; seed <= 30; seed++) {
 		struct cores_config config = {
@@ -89,7 +89,7 @@ Test(cores, whatever_a_server_may_choose, .timeout = 120)
 	}
 }
 
-Test(cores, signals_and_sends_that_fail, .timeout = 120)
+Test(cores, signals_and_sends_that_fail)
 {
 	uint32_t cancels = 0, unsent = 0;
 
@@ -112,7 +112,7 @@ Test(cores, signals_and_sends_that_fail, .timeout = 120)
 	cr_assert_gt(unsent, 500);
 }
 
-Test(cores, channels_that_are_cut_sessions_that_expire_and_time_that_passes, .timeout = 240)
+Test(cores, channels_that_are_cut_sessions_that_expire_and_time_that_passes)
 {
 	uint32_t expired = 0;
 
@@ -162,7 +162,7 @@ static const struct {
 	{ "write_pushback", { .write_pushback = 3 }, false },
 };
 
-Test(cores, bad_servers_are_survived_and_their_faults_are_not_the_client_s, .timeout = 240)
+Test(cores, bad_servers_are_survived_and_their_faults_are_not_the_client_s)
 {
 	for (uint32_t n = 0; n < sizeof(bad_servers) / sizeof(bad_servers[0]); n++) {
 		for (uint32_t seed = 1; seed <= CLIENTS; seed++) {
