@@ -19,6 +19,7 @@ static const struct {
 	{ "report", "write the results and the report of a run again", lab_command_report },
 	{ "merge", "join the shards of a run", lab_command_merge },
 	{ "bill", "the round-trip bill of shell commands, chain by chain", lab_command_bill },
+	{ "check", "every interleaving of a small system, judged by the rules", lab_command_check },
 	{ "list", "what exists: eras, policies, presets, profiles, rules, keys, ...", lab_command_list },
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /* The canonical form of the state, for hashing: no padding, nothing of free elements, times and MessageIds relative to
- * now and to their window, counters that only make ids unique left out. */
+ * now and to their window. */
 
 #include "sim/server/bytes.h"
 #include "sim/server/internal.h"
@@ -213,6 +213,8 @@ size_t smb_server_encode(const struct smb_server *server, uint8_t *buffer, size_
 	for (uint32_t i = 0; i < server->output_count; i++)
 		put_output(&writer, server, server_output(server, (server->output_first + i) % server->limits.outputs));
 	put(&writer, server->writes, 4);
+	put(&writer, server->serial, 4); /* the next ids come from it, and ids go on the wire */
+	put(&writer, server->file_serial, 8);
 	put(&writer, server->wake_ns ? server->wake_ns - server->now_ns : 0, 8);
 	return writer.used <= size ? writer.used : 0;
 }

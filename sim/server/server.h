@@ -68,6 +68,10 @@ bool smb_server_is_valid(const struct smb_server *server);
 /** Canonical form for hashing, as smb_client_encode. */
 size_t smb_server_encode(const struct smb_server *server, uint8_t *buffer, size_t size);
 
+/** Bring what makes no difference into one form: which free element is taken next. Ids that the server will hand out then
+ *  depend on what smb_server_encode tells alone, and not on how the state came about. */
+void smb_server_settle(struct smb_server *server);
+
 /** Make a file or directory before the run; missing parents are made too. `source` names its content (payload.h).
  *  False: the name exists, or there is no room. */
 bool smb_server_make_file(struct smb_server *server, const char *name, uint64_t source, uint64_t bytes);

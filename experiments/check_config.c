@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "experiments/check_config.h"
+
+#include "experiments/check_script.h"
+#include "experiments/keys.h"
+#include "experiments/point.h"
+#include "experiments/scan.h"
+#include "sim/world/nearest.h"
+
+#include <string.h>
+
+#define FAULTS_MAX 9
+#define WINDOW_DEFAULT 64
+
+/* -------------------------------------------------------------------------------------------------------- own keys */
+
+struct draft {
+	struct lab_check *check;
+	struct lab_values values; /* of keys that all configs have */
+	uint32_t window;
+	bool is_started_mounted;
+};
+
+typedef bool (*set_fn)(struct draft *draft, const char *name, const char *text, GError **error);
+
+static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static bool refuse(GError **error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (error)
+		*error = g_error_new_valist(LAB_ERROR, LAB_ERROR_USAGE, format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+static bool set_title(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	(void)name;
+	(void)error;
+	g_free(draft->check->title);
+	draft->check->title = g_strdup(text);
+	return true;
+}
+
+static bool set_nothing(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	(void)draft;
+	(void)name;
+	(void)text;
+	(void)error;
+	return true;
+}
+
+static bool set_start(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	(void)name;
+	draft->check->model.starts_mounted = !strcmp(text, "mounted");
+	if (draft->check->model.starts_mounted || !strcmp(text, "mount"))
+		return true;
+	return refuse(error, "'%s' is neither mount nor mounted", text);
+}
+
+static bool set_unmount(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	(void)name;
+	return lab_bool_parse(text, &draft->check->model.unmounts, error);
+}
+
+static bool set_window(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	uint64_t number;
+
+	(void)name;
+	if (!lab_whole_parse(LAB_COUNT, text, &number, error))
+		return false;
+	if (number < 1 || number > 8192)
+		return refuse(error, "%s is not between 1 and 8192", text);
+	draft->window = (uint32_t)number;
+	return true;
+}
+
+static bool set_order(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	(void)name;
+	draft->check->model.freedom.any_order = !strcmp(text, "any");
+	if (draft->check->model.freedom.any_order || !strcmp(text, "kept"))
+		return true;
+	return refuse(error, "'%s' is neither any nor kept", text);
+}
+
+static bool set_fault(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	uint64_t number;
+
+	if (!lab_whole_parse(LAB_COUNT, text, &number, error))
+		return false;
+	if (number > FAULTS_MAX)
+		return refuse(error, "%s is more than %d", text, FAULTS_MAX);
+	for (int i = 0; i < MODEL_FAULTS; i++) {
+		if (!strcmp(name, model_fault_name((enum model_fault)i)))
+			draft->check->model.faults[i] = (uint8_t)number;
+	}
+	return true;
+}
+
+static bool set_files(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	return lab_check_files(&draft->check->model, text, !strcmp(name, "directories"), error);
+}
+
+static bool set_thread(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	uint32_t thread = (uint32_t)(name[strlen("thread")] - '1');
+
+	if (thread > draft->check->model.threads)
+		return refuse(error, "there is no thread%u before it", thread);
+	draft->check->model.threads = MAX(draft->check->model.threads, thread + 1);
+	return lab_check_thread(&draft->check->model, thread, text, error);
+}
+
+/* Rows are applied in this order: files before the threads that name them. */
+static const struct {
+	struct lab_check_key key;
+	set_fn set;
+} own[] = {
+	{ { "experiment", "title", "heading", "text", "the file's name" }, set_title },
+	{ { "experiment", "about", "what is asked and what is assumed", "text", "none" }, set_nothing },
+	{ { "check", "start", "the first state: before the mount, or after it", "mount|mounted", "mount" }, set_start },
+	{ { "check", "unmount", "the share is unmounted when all threads are done", "true|false", "false" },
+	  set_unmount },
+	{ { "check", "window", "MessageIds that the server follows, at most", "number", "64" }, set_window },
+	{ { "server", "order", "storage answers in any order, or at once", "any|kept", "kept" }, set_order },
+	{ { "faults", "cuts", "connections that end", "number", "0" }, set_fault },
+	{ { "faults", "refusals", "connections that cannot be made", "number", "0" }, set_fault },
+	{ { "faults", "timers", "timers that come while something else could happen", "number", "0" }, set_fault },
+	{ { "workload", "files", "PATH[=SIZE];...: files on the share", "list", "none" }, set_files },
+	{ { "workload", "directories", "PATH;...: directories on the share", "list", "none" }, set_files },
+	{ { "workload", "thread1", "what the first application thread does (open, read, ...)", "steps", "nothing" },
+	  set_thread },
+	{ { "workload", "thread2", "the second", "steps", "nothing" }, set_thread },
+	{ { "workload", "thread3", "the third", "steps", "nothing" }, set_thread },
+	{ { "workload", "thread4", "the fourth", "steps", "nothing" }, set_thread },
+};
+
+const struct lab_check_key *lab_check_keys(guint *count)
+{
+	static struct lab_check_key keys[G_N_ELEMENTS(own)];
+
+	for (guint i = 0; i < G_N_ELEMENTS(own); i++)
+		keys[i] = own[i].key;
+	*count = G_N_ELEMENTS(own);
+	return keys;
+}
+
+/* -------------------------------------------------------------------------------------------------- finding the key */
+
+/* Of the keys that all configs have, those that say what client and server are. */
+static bool is_shared(const char *dotted)
+{
+	return (g_str_has_prefix(dotted, "client.") && !strstr(dotted, "cost") &&
+		strcmp(dotted, "client.cores") != 0) ||
+	       (g_str_has_prefix(dotted, "server.") && !strstr(dotted, "cpu") && !strstr(dotted, "storage") &&
+		!strstr(dotted, "cores") && !strstr(dotted, "threads"));
+}
+
+static char *nearest_key(const char *dotted)
+{
+	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	const char *nearest;
+	guint count;
+
+	lab_keys(&count);
+	for (guint i = 0; i < count; i++) {
+		if (is_shared(lab_key_dotted(i)))
+			g_ptr_array_add(names, (gpointer)lab_key_dotted(i));
+	}
+	for (guint i = 0; i < G_N_ELEMENTS(own); i++) {
+		g_autofree char *name = g_strconcat(own[i].key.section, ".", own[i].key.name, NULL);
+
+		g_ptr_array_add(names, (gpointer)g_intern_string(name));
+	}
+	nearest = sim_nearest(dotted, (const char *const *)names->pdata, names->len);
+	return nearest ? g_strconcat("; nearest: ", nearest, NULL) : g_strdup("");
+}
+
+struct given {
+	const char *texts[G_N_ELEMENTS(own)]; /* interned; NULL = not given */
+	guint lines[G_N_ELEMENTS(own)];
+};
+
+static int own_find(const char *dotted)
+{
+	for (guint i = 0; i < G_N_ELEMENTS(own); i++) {
+		g_autofree char *name = g_strconcat(own[i].key.section, ".", own[i].key.name, NULL);
+
+		if (!strcmp(name, dotted))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* One given text, of the file or of --set. */
+static bool take(struct draft *draft, struct given *given, const char *dotted, const char *text, guint line,
+		 GError **error)
+{
+	g_autofree char *directory = g_path_get_dirname(draft->check->path);
+	g_autofree char *nearest = NULL;
+	int key = own_find(dotted);
+
+	if (key >= 0) {
+		given->texts[key] = g_intern_string(text);
+		given->lines[key] = line;
+		return true;
+	}
+	key = lab_key_find_dotted(dotted);
+	if (key >= 0 && is_shared(dotted)) {
+		draft->values.text[key] = g_intern_string(text);
+		return lab_point_check((guint)key, text, directory, error);
+	}
+	nearest = nearest_key(dotted);
+	return refuse(error, "unknown key%s", nearest);
+}
+
+static bool take_set(struct draft *draft, struct given *given, const char *set, GError **error)
+{
+	const char *equals = strchr(set, '=');
+	g_autofree char *dotted = equals ? g_strstrip(g_strndup(set, (gsize)(equals - set))) : NULL;
+	g_autofree char *text = equals ? g_strstrip(g_strdup(equals + 1)) : NULL;
+
+	if (!equals)
+		return refuse(error, "--set %s: write SECTION.KEY=VALUE", set);
+	if (take(draft, given, dotted, text, 0, error))
+		return true;
+	g_prefix_error(error, "--set %s: ", set);
+	return false;
+}
+
+static bool apply_own(struct draft *draft, const struct given *given, GError **error)
+{
+	for (guint i = 0; i < G_N_ELEMENTS(own); i++) {
+		const struct lab_check_key *key = &own[i].key;
+
+		if (!given->texts[i] || own[i].set(draft, key->name, given->texts[i], error))
+			continue;
+		if (given->lines[i])
+			g_prefix_error(error, "%s:%u: [%s] %s: ", draft->check->path, given->lines[i], key->section,
+				       key->name);
+		else
+			g_prefix_error(error, "--set %s.%s: ", key->section, key->name);
+		return false;
+	}
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the model */
+
+static bool build(struct draft *draft, GError **error)
+{
+	g_autofree struct sim_point *point = g_new0(struct sim_point, 1);
+	g_autofree char *directory = g_path_get_dirname(draft->check->path);
+	struct model_config *model = &draft->check->model;
+	struct lab_build_report report;
+	uint32_t channels;
+
+	/* a point is not complete without a workload; what it is does not matter here */
+	draft->values.text[lab_key_find("workload", "command")] = "dd if=/mnt/file of=/dev/null bs=64K count=1";
+	if (!lab_point_build(&draft->values, directory, point, &report, error)) {
+		g_prefix_error(error, "%s: %s%s", draft->check->path,
+			       report.key >= 0 ? lab_key_dotted((guint)report.key) : "", report.key >= 0 ? ": " : "");
+		return false;
+	}
+	channels = point->mount.multichannel ? MIN(point->mount.max_channels, MODEL_CHANNELS_MAX) : 1;
+	model->client = (struct smb_client_config){
+		.policy = point->policy,
+		.mount = point->mount,
+		.page_bytes = point->page_bytes,
+		.client_guid = { 's', 'm', 'b', 'l', 'a', 'b' },
+		.server = "server",
+		.share = "share",
+	};
+	model->server = (struct smb_server_config){
+		.profile = point->server,
+		.server_guid = { 's', 'e', 'r', 'v', 'e', 'r' },
+		.share = "share",
+		.interface_count = 1,
+		.interfaces = { { .speed_bps = UINT64_C(1000000000), .rss = true } },
+	};
+	if (model->server.profile.interim == SMB_INTERIM_AFTER)
+		model->server.profile.interim = SMB_INTERIM_NEVER; /* time stands still for the server */
+	model_config_set_limits(model, channels);
+	model->server_limits.window = draft->window;
+	return true;
+}
+
+static bool read_all(struct draft *draft, GPtrArray *entries, char **sets, GError **error)
+{
+	struct given given = { 0 };
+
+	for (guint i = 0; i < entries->len; i++) {
+		const struct lab_entry *entry = entries->pdata[i];
+		g_autofree char *dotted = g_strconcat(entry->section, ".", entry->key, NULL);
+
+		if (!take(draft, &given, dotted, entry->value, entry->line, error)) {
+			lab_scan_blame(error, draft->check->path, entry);
+			return false;
+		}
+	}
+	for (char **set = sets; set && *set; set++) {
+		if (!take_set(draft, &given, *set, error))
+			return false;
+	}
+	if (!apply_own(draft, &given, error))
+		return false;
+	if (!draft->check->model.threads)
+		return refuse(error, "%s: no thread does anything ([workload] thread1)", draft->check->path);
+	return build(draft, error);
+}
+
+static struct lab_check *load(const char *path, GPtrArray *entries, char **sets, GError **error)
+{
+	g_autofree struct draft *draft = g_new0(struct draft, 1);
+
+	if (!entries)
+		return NULL;
+	draft->check = g_new0(struct lab_check, 1);
+	draft->check->path = g_strdup(path);
+	draft->check->title = g_path_get_basename(path);
+	draft->window = WINDOW_DEFAULT;
+	if (read_all(draft, entries, sets, error))
+		return draft->check;
+	lab_check_free(draft->check);
+	return NULL;
+}
+
+struct lab_check *lab_check_load(const char *path, char **sets, GError **error)
+{
+	g_autoptr(GPtrArray) entries = lab_scan_file(path, NULL, error);
+
+	return load(path, entries, sets, error);
+}
+
+struct lab_check *lab_check_parse(const char *path, const char *text, char **sets, GError **error)
+{
+	g_autoptr(GPtrArray) entries = lab_scan_text(path, text, strlen(text), error);
+
+	return load(path, entries, sets, error);
+}
+
+void lab_check_free(struct lab_check *check)
+{
+	if (!check)
+		return;
+	g_free(check->path);
+	g_free(check->title);
+	g_free(check);
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* smblab check: every interleaving of a small system. */
+
+#include "experiments/check_config.h"
+#include "experiments/commands.h"
+#include "experiments/progress.h"
+#include "model/explore.h"
+
+#include <glib-unix.h>
+#include <json-glib/json-glib.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct check_options {
+	gboolean breadth_first;
+	gboolean depth_first;
+	gint64 max_states;
+	int max_depth;
+	char *max_memory;
+	char *max_time;
+	int jobs;
+	char **sets;
+	gboolean json;
+};
+
+static volatile bool stop_wanted;
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	stop_wanted = true;
+}
+
+static void tell_progress(void *context, const struct model_progress *progress)
+{
+	bool is_terminal = *(const bool *)context;
+
+	fprintf(stderr, "%s%" G_GUINT64_FORMAT " states, %.0f/s, queue %" G_GUINT64_FORMAT ", depth %u, %.0f MB%s",
+		is_terminal ? "\r" : "", progress->states, (double)progress->states / MAX(progress->seconds, 1e-3),
+		progress->queue, progress->depth, (double)progress->memory_bytes / 1e6, is_terminal ? "\033[K" : "\n");
+}
+
+/* ------------------------------------------------------------------------------------------------------------- output */
+
+static double per_second(const struct model_progress *numbers)
+{
+	return (double)numbers->states / MAX(numbers->seconds, 1e-6);
+}
+
+static double megabytes_per_million(const struct model_progress *numbers)
+{
+	return (double)numbers->memory_bytes / (double)MAX(numbers->states, 1);
+}
+
+static char *last_line(const struct model_result *result)
+{
+	static const char *const bounds[] = { "", "states", "depth", "memory", "time" };
+	switch (result->outcome) {
+	case MODEL_HOLDS:
+		return g_strdup("all rules hold");
+	case MODEL_BROKEN:
+		return g_strdup_printf("%s is broken: %s", result->found.rule, result->found.text);
+	case MODEL_BOUND:
+		return g_strdup_printf("inconclusive: the bound on %s was reached", bounds[result->bound]);
+	default:
+		return g_strdup("interrupted");
+	}
+}
+
+/* One line per step. */
+static void print_trace(struct model *model, const GArray *trace, JsonBuilder *json)
+{
+	struct model_worker *worker = model_worker_new(model);
+	struct model_state state, next;
+
+	model_first_state(model, &state);
+	for (guint i = 0; i < trace->len; i++) {
+		struct model_move move = g_array_index(trace, struct model_move, i);
+		g_autoptr(GString) told = g_string_new(NULL);
+		g_autoptr(GString) numbers = g_string_new(NULL);
+		g_autoptr(GString) line = g_string_new(NULL);
+
+		model_move_tell(worker, &state, move, told);
+		model_move_write(model, move, line);
+		model_do(worker, &state, move, &next);
+		model_state_tell(worker, &next, numbers);
+		state = next;
+		if (!json) {
+			printf("%3u. %s\n     %s\n", i + 1, told->str, numbers->str);
+			continue;
+		}
+		json_builder_begin_object(json);
+		lab_json_string(json, "move", line->str);
+		lab_json_string(json, "told", told->str);
+		lab_json_string(json, "numbers", numbers->str);
+		json_builder_end_object(json);
+	}
+	model_worker_free(worker);
+}
+
+static void print_text(const struct lab_check *check, struct model *model, const struct model_result *result)
+{
+	const struct model_progress *numbers = &result->numbers;
+	g_autofree char *last = last_line(result);
+	struct model_numbers kept;
+
+	model_look(model, &kept);
+	printf("%s: %s\n", check->path, check->title);
+	if (result->trace)
+		print_trace(model, result->trace, NULL);
+	printf("states %" G_GUINT64_FORMAT ", transitions %" G_GUINT64_FORMAT ", depth %u, ends %" G_GUINT64_FORMAT
+	       "\n",
+	       numbers->states, numbers->transitions, numbers->depth, result->ends);
+	printf("parts: %" G_GUINT64_FORMAT " client sides, %" G_GUINT64_FORMAT " server sides, %" G_GUINT64_FORMAT
+	       " queues, %" G_GUINT64_FORMAT " PDUs, %" G_GUINT64_FORMAT " effects\n",
+	       kept.clients, kept.servers, kept.wires, kept.pdus, kept.effects);
+	printf("%.1f s, %.0f states/s, %.1f MB per million states (%.1f bytes each in the set of states seen)\n",
+	       numbers->seconds, per_second(numbers), megabytes_per_million(numbers),
+	       (double)numbers->visited_bytes / (double)MAX(numbers->states, 1));
+	printf("%s\n", last);
+}
+
+static void print_json(const struct lab_check *check, struct model *model, const struct model_result *result)
+{
+	const struct model_progress *numbers = &result->numbers;
+	g_autofree char *last = last_line(result);
+	g_autoptr(JsonBuilder) json = json_builder_new();
+
+	json_builder_begin_object(json);
+	lab_json_string(json, "config", check->path);
+	lab_json_string(json, "title", check->title);
+	lab_json_string(json, "result", last);
+	lab_json_string(json, "rule", result->outcome == MODEL_BROKEN ? result->found.rule : NULL);
+	lab_json_whole(json, "states", (gint64)numbers->states);
+	lab_json_whole(json, "transitions", (gint64)numbers->transitions);
+	lab_json_whole(json, "depth", numbers->depth);
+	lab_json_whole(json, "ends", (gint64)result->ends);
+	lab_json_number(json, "seconds", numbers->seconds);
+	lab_json_number(json, "states_per_second", per_second(numbers));
+	lab_json_number(json, "MB_per_million_states", megabytes_per_million(numbers));
+	json_builder_set_member_name(json, "trace");
+	json_builder_begin_array(json);
+	if (result->trace)
+		print_trace(model, result->trace, json);
+	json_builder_end_array(json);
+	json_builder_end_object(json);
+	lab_json_print(json);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ running */
+
+static bool take_bounds(const struct check_options *options, struct model_bounds *bounds, GError **error)
+{
+	uint64_t memory = 0;
+	double time_ns = 0;
+
+	if (options->max_memory && !lab_whole_parse(LAB_SIZE, options->max_memory, &memory, error)) {
+		g_prefix_error(error, "--max-memory: ");
+		return false;
+	}
+	if (options->max_time && !lab_number_parse(LAB_TIME, options->max_time, &time_ns, error)) {
+		g_prefix_error(error, "--max-time: ");
+		return false;
+	}
+	if (options->max_states < 0 || options->max_depth < 0) {
+		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "--max-states and --max-depth are not negative");
+		return false;
+	}
+	if (options->breadth_first && options->depth_first) {
+		g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "--bfs and --dfs exclude each other");
+		return false;
+	}
+	*bounds = (struct model_bounds){
+		.states = (uint64_t)options->max_states,
+		.depth = (uint32_t)options->max_depth,
+		.memory_bytes = memory,
+		.seconds = time_ns / 1e9,
+	};
+	return true;
+}
+
+static int exit_code_of(enum model_outcome outcome)
+{
+	static const int codes[] = {
+		[MODEL_HOLDS] = 0,
+		[MODEL_BROKEN] = 1,
+		[MODEL_BOUND] = 4,
+		[MODEL_STOPPED] = 130,
+	};
+
+	return codes[outcome];
+}
+
+static void as_lab_error(GError **error)
+{
+	if (error && *error && (*error)->domain == MODEL_ERROR) {
+		GError *told = g_error_new_literal(LAB_ERROR, LAB_ERROR_USAGE, (*error)->message);
+
+		g_error_free(*error);
+		*error = told;
+	}
+}
+
+static int explore(const struct lab_check *check, struct model *model, const struct check_options *options)
+{
+	bool is_terminal = isatty(STDERR_FILENO);
+	struct model_options how = {
+		.depth_first = options->depth_first,
+		.jobs = options->jobs ? (uint32_t)options->jobs : g_get_num_processors(),
+		.progress = tell_progress,
+		.context = &is_terminal,
+		.stop = &stop_wanted,
+	};
+	struct model_result result;
+	GError *error = NULL;
+	int code;
+
+	if (!take_bounds(options, &how.bounds, &error))
+		return lab_fail(error);
+	signal(SIGINT, on_signal);
+	signal(SIGTERM, on_signal);
+	model_explore(model, &how, &result);
+	if (is_terminal)
+		fprintf(stderr, "\r\033[K");
+	if (options->json)
+		print_json(check, model, &result);
+	else
+		print_text(check, model, &result);
+	code = exit_code_of(result.outcome);
+	model_result_clear(&result);
+	return code;
+}
+
+static int check_config(const char *path, const struct check_options *options)
+{
+	GError *error = NULL;
+	struct lab_check *check = lab_check_load(path, options->sets, &error);
+	struct model *model;
+	int code;
+
+	if (!check)
+		return lab_fail(error);
+	model = model_new(&check->model, &error);
+	as_lab_error(&error);
+	code = model ? explore(check, model, options) : lab_fail(error);
+	model_free(model);
+	lab_check_free(check);
+	return code;
+}
+
+int lab_command_check(int argc, char **argv)
+{
+	struct check_options options = { .jobs = 1 };
+	GOptionEntry entries[] = {
+		{ "bfs", 0, 0, G_OPTION_ARG_NONE, &options.breadth_first,
+		  "breadth first: the shortest counterexample (default)", NULL },
+		{ "dfs", 0, 0, G_OPTION_ARG_NONE, &options.depth_first, "depth first, in one thread", NULL },
+		{ "max-states", 0, 0, G_OPTION_ARG_INT64, &options.max_states, "stop after so many states", "N" },
+		{ "max-depth", 0, 0, G_OPTION_ARG_INT, &options.max_depth, "no further than so many moves", "N" },
+		{ "max-memory", 0, 0, G_OPTION_ARG_STRING, &options.max_memory, "stop at so much memory", "SIZE" },
+		{ "max-time", 0, 0, G_OPTION_ARG_STRING, &options.max_time, "stop after so long", "TIME" },
+		{ "jobs", 'j', 0, G_OPTION_ARG_INT, &options.jobs, "threads; 0 = one per core (1)", "N" },
+		{ "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.sets, "replace a value of the config",
+		  "SECTION.KEY=VALUE" },
+		{ "json", 0, 0, G_OPTION_ARG_NONE, &options.json, "for programs", NULL },
+		{ 0 },
+	};
+	const struct lab_usage usage = {
+		.arguments = "CONFIG",
+		.summary =
+			"Explore every order in which PDUs, replies, faults and timers can happen in a small system of "
+			"one client and one server, and judge each step by the rules (smblab list rules). Exit code 0: "
+			"all rules hold; 1: one is broken, with the shortest way there; 4: a bound was reached.",
+		.example = "smblab check experiments/check/credits-1ch.ini --jobs 2",
+		.options = entries,
+		.least = 1,
+		.most = 1,
+	};
+	g_autofree char *path = NULL;
+	int code;
+
+	if (lab_usage_parse(&usage, &argc, &argv, &code) && lab_jobs_check(options.jobs, &code)) {
+		path = lab_config_path(argv[argc - 1]);
+		code = check_config(path, &options);
+	}
+	g_free(options.max_memory);
+	g_free(options.max_time);
+	g_strfreev(options.sets);
+	return code;
+}

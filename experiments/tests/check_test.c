@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* smblab check: its configs, and the program itself. */
+
+#include "experiments/check_config.h"
+#include "experiments/tests/program.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#define BASE "[client]\nkernel=6.12\nmount=vers=3.1.1\n[workload]\nfiles=f=64K\n"
+
+static void assert_refused(const char *text, const char *says)
+{
+	g_autoptr(GError) error = NULL;
+	struct lab_check *check = lab_check_parse("a.ini", text, NULL, &error);
+
+	cr_assert_null(check, "%s", text);
+	cr_assert_not_null(error);
+	cr_assert_eq(lab_exit_code(error), 2);
+	cr_assert_not_null(strstr(error->message, says), "'%s' does not say '%s'", error->message, says);
+}
+
+Test(check, a_config_becomes_a_model)
+{
+	g_autoptr(GError) error = NULL;
+	struct lab_check *check = lab_check_parse(
+		"a.ini",
+		BASE "thread1=open f; read f 0 64K; close f\nthread2=read f 4K 4K; sh rm /mnt/g\n"
+		     "[server]\ncredits_max=9\norder=any\n[check]\nstart=mounted\nunmount=true\nwindow=32\n"
+		     "[faults]\ncuts=2\n",
+		(char *[]){ "faults.timers=1", "client.max_channels=2", NULL }, &error);
+
+	cr_assert_not_null(check, "%s", error ? error->message : "");
+	cr_assert_eq(check->model.threads, 2u);
+	cr_assert_eq(check->model.thread[0].steps, 3u);
+	cr_assert_eq(check->model.thread[1].step[0].offset, 4096u);
+	cr_assert_eq(check->model.thread[1].step[1].command.kind, SMB_OPS_RM);
+	cr_assert_eq(check->model.server.profile.credits_max, 9u);
+	cr_assert_eq(check->model.server_limits.window, 32u);
+	cr_assert_eq(check->model.client_limits.channels, 2u);
+	cr_assert_eq(check->model.faults[MODEL_FAULT_CUT], 2);
+	cr_assert_eq(check->model.faults[MODEL_FAULT_TIMER], 1);
+	cr_assert(check->model.starts_mounted && check->model.unmounts && check->model.freedom.any_order);
+	lab_check_free(check);
+}
+
+Test(check, a_slip_is_named_with_its_line)
+{
+	assert_refused(BASE "thraed1=open f\n", "a.ini:6: [workload] thraed1: unknown key; nearest: workload.thread1");
+	assert_refused(BASE "thread1=open g\n", "a.ini:6: [workload] thread1: there is no file 'g'");
+	assert_refused(BASE "thread1=opn f\n", "the steps are open, read");
+	assert_refused(BASE "thread1=read f 0\n", "OFFSET LENGTH");
+	assert_refused(BASE "thread1=open f quickly\n", "none of write, readwrite, direct");
+	assert_refused(BASE "thread1=sh rm\n", "thread1: ");
+	assert_refused(BASE "thread2=open f\n", "there is no thread1 before it");
+	assert_refused(BASE, "no thread does anything");
+	assert_refused(BASE "thread1=open f\n[faults]\ncuts=10\n", "more than 9");
+	assert_refused(BASE "thread1=open f\n[check]\nstart=later\n", "neither mount nor mounted");
+	assert_refused(BASE "thread1=open f\n[network]\nrtt=1ms\n", "unknown key");
+	assert_refused("[client]\nkernel=9.9\n", "no era");
+}
+
+Test(check, a_wrong_set_is_named)
+{
+	g_autoptr(GError) error = NULL;
+
+	cr_assert_null(lab_check_parse("a.ini", BASE "thread1=open f\n", (char *[]){ "faults.cut=1", NULL }, &error));
+	cr_assert_not_null(strstr(error->message, "--set faults.cut=1: unknown key; nearest: faults.cuts"), "%s",
+			   error->message);
+}
+
+#define CREDITS SMB_SOURCE_DIR "/experiments/check/credits-1ch.ini"
+
+Test(check, the_program_says_that_the_rules_hold)
+{
+	struct program run = program_run(".", "check", CREDITS, NULL);
+
+	cr_assert_eq(run.exit_code, 0, "%s", run.err);
+	cr_assert_not_null(strstr(run.out, "\nall rules hold\n"), "%s", run.out);
+	program_clear(&run);
+}
+
+Test(check, the_program_says_that_a_bound_was_reached)
+{
+	struct program run = program_run(".", "check", CREDITS, "--max-states", "20", NULL);
+
+	cr_assert_eq(run.exit_code, 4, "%s", run.err);
+	cr_assert_not_null(strstr(run.out, "inconclusive: the bound on states was reached\n"), "%s", run.out);
+	program_clear(&run);
+}
+
+Test(check, the_program_tells_the_way_to_a_fault)
+{
+	struct program run = program_run(".", "check", CREDITS, "--set", "workload.files=f=4K", "--set",
+					 "workload.directories=g", "--set", "workload.thread2=open g", NULL);
+
+	cr_assert_eq(run.exit_code, 1, "%s%s", run.out, run.err);
+	cr_assert_not_null(strstr(run.out, "fails is broken: "), "%s", run.out);
+	cr_assert_not_null(strstr(run.out, "  1. mount\n"), "%s", run.out);
+	program_clear(&run);
+}

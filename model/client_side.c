@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The client's side: application threads, the client core, and the rule monitor beside it. */
+
+#include "model/internal.h"
+
+#include "model/monitor_key.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static size_t core_at(void)
+{
+	return (sizeof(struct model_client_head) + 7) & ~(size_t)7;
+}
+
+static struct model_client_head *head_of(uint8_t *block)
+{
+	return (struct model_client_head *)(void *)block;
+}
+
+struct smb_client *model_client_core(const struct model *model, uint8_t *block)
+{
+	(void)model;
+	return (struct smb_client *)(void *)(block + core_at());
+}
+
+struct smb_monitor *model_client_monitor(const struct model *model, uint8_t *block)
+{
+	return (struct smb_monitor *)(void *)(block + model->monitor_at);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- the block */
+
+static struct smb_monitor_limits monitor_limits(const struct model_config *config)
+{
+	return (struct smb_monitor_limits){
+		.channels = config->client_limits.channels,
+		.requests = config->client_limits.requests,
+		.files = config->files + 2,
+		.window = 64 * ((MAX(config->server_limits.window, 64) + 63) / 64),
+	};
+}
+
+static uint64_t source_of_file(uint32_t file)
+{
+	return 1 + file;
+}
+
+void model_client_init(struct model *model, uint8_t *block)
+{
+	const struct model_config *config = &model->config;
+	struct smb_monitor_limits limits = monitor_limits(config);
+	struct model_client_head *head;
+	struct smb_monitor *monitor;
+
+	if (!block) { /* only the sizes */
+		model->monitor_at = (core_at() + smb_client_size(&config->client_limits) + 15) & ~(size_t)15;
+		model->client_block = (model->monitor_at + smb_monitor_size(&limits) + 15) & ~(size_t)15;
+		return;
+	}
+	head = head_of(block);
+	head->now_ns = 1;
+	head->wake_ns = UINT64_MAX;
+	smb_client_init(model_client_core(model, block), &config->client_limits, &config->client);
+	monitor = smb_monitor_init(model_client_monitor(model, block), &limits, NULL);
+	for (uint32_t i = 0; i < config->files; i++) {
+		g_autofree char *name = g_strdelimit(g_strdup(config->file[i].name), "/", '\\');
+
+		if (!config->file[i].is_directory)
+			smb_monitor_file(monitor, name, source_of_file(i), config->file[i].bytes);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------------ effects */
+
+void model_effect_add(struct model_worker *worker, enum model_output_kind kind, uint32_t channel, uint32_t argument)
+{
+	struct model_effect *effect = worker->effect;
+
+	g_assert(effect->outputs < MODEL_OUTPUTS_MAX);
+	effect->output[effect->outputs++] =
+		(struct model_output){ .kind = (uint8_t)kind, .channel = (uint8_t)channel, .argument = argument };
+}
+
+void model_effect_broken(struct model_worker *worker, const char *rule, const char *format, ...)
+{
+	struct model_fault_found found = { 0 };
+	struct model_hash hash;
+	va_list arguments;
+
+	if (worker->effect->broken)
+		return;
+	g_strlcpy(found.rule, rule, sizeof(found.rule));
+	va_start(arguments, format);
+	vsnprintf(found.text, sizeof(found.text), format, arguments);
+	va_end(arguments);
+	hash = model_hash_end(model_hash_bytes(model_hash_start(3), &found, sizeof(found)));
+	worker->effect->broken = model_store_put(worker->model->texts, hash, &found, sizeof(found), NULL);
+}
+
+static void violated(void *context, const struct smb_violation *violation)
+{
+	const struct smb_rule_info *info = smb_rule_info(violation->rule);
+
+	model_effect_broken(context, info ? info->name : "?", "%s", violation->text);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- draining */
+
+static void mounted(struct model_worker *worker)
+{
+	struct model *model = worker->model;
+	const struct smb_client_config *config = &model->config.client;
+	struct smb_client_info info;
+	struct smb_monitor_expect expect;
+	bool is_cached = config->mount.cache != SMB_CACHE_NONE;
+
+	smb_client_look(model_client_core(model, worker->client), &info);
+	expect = (struct smb_monitor_expect){
+		.max_credits = config->mount.max_credits ? config->mount.max_credits
+							 : config->policy.max_credits_default,
+		.rsize = info.rsize,
+		.page_bytes = is_cached ? config->page_bytes : 0,
+	};
+	smb_monitor_set_expect(model_client_monitor(model, worker->client), &expect);
+}
+
+static void done(struct model_worker *worker, const struct smb_client_output *output)
+{
+	struct model_client_head *head = head_of(worker->client);
+	bool is_mount = head->phase == MODEL_MOUNTING;
+	struct model_client_head before = *head;
+	uint32_t thread = model_thread_done(&worker->model->config, head, output);
+	g_autoptr(GString) what = NULL;
+
+	if (is_mount && output->verdict == SMB_OP_OK)
+		mounted(worker);
+	if (output->verdict == SMB_OP_OK)
+		return;
+	what = g_string_new(NULL);
+	before.thread[thread].is_running = false;
+	model_step_tell(&worker->model->config, &before, thread, what);
+	if (output->verdict == SMB_OP_STALLED)
+		model_effect_broken(worker, "C33", "%s gives up for want of credits", what->str);
+	worker->effect->failed = true;
+}
+
+static void copy(struct model_worker *worker, const struct smb_client_output *output)
+{
+	const struct model_config *config = &worker->model->config;
+	const struct model_client_head *head = head_of(worker->client);
+	uint32_t thread = 0;
+
+	while (!head->thread[thread].is_running || head->thread[thread].op != output->op)
+		thread++;
+	if (thread < MODEL_SYSTEM) {
+		const struct model_step *step = &config->thread[thread].step[head->thread[thread].step];
+		g_autofree char *name = g_strdelimit(g_strdup(config->file[step->file].name), "/", '\\');
+
+		if (step->kind == MODEL_STEP_READ)
+			smb_monitor_application_read(model_client_monitor(worker->model, worker->client), name,
+						     output->offset, output->data, false, head->now_ns);
+	}
+	smb_client_copied(model_client_core(worker->model, worker->client), output->op, head->now_ns);
+}
+
+static void send(struct model_worker *worker, const struct smb_client_output *output)
+{
+	struct model_client_head *head = head_of(worker->client);
+
+	if (head->link[output->channel] != MODEL_LINK_OPEN) {
+		model_effect_broken(worker, "C22", "the client sends on channel %u, which is not connected",
+				    output->channel);
+		return;
+	}
+	smb_monitor_sent(model_client_monitor(worker->model, worker->client), output->channel, &output->pdu,
+			 head->now_ns);
+	model_effect_add(worker, MODEL_OUTPUT_PDU, output->channel, model_pdu_put(worker->model, &output->pdu, true));
+}
+
+static void close_channel(struct model_worker *worker, uint32_t channel)
+{
+	struct model_client_head *head = head_of(worker->client);
+
+	if (head->link[channel] == MODEL_LINK_OPEN)
+		smb_monitor_closed(model_client_monitor(worker->model, worker->client), channel, head->now_ns);
+	head->link[channel] = MODEL_LINK_NONE;
+	model_effect_add(worker, MODEL_OUTPUT_CLOSE, channel, 0);
+}
+
+static void drain(struct model_worker *worker)
+{
+	struct model_client_head *head = head_of(worker->client);
+	struct smb_client *client = model_client_core(worker->model, worker->client);
+	struct smb_client_output output;
+
+	for (;;) {
+		smb_client_next(client, &output, worker->pdu, SMB_CLIENT_PDU_MAX);
+		switch (output.kind) {
+		case SMB_CLIENT_IDLE:
+			return;
+		case SMB_CLIENT_SEND:
+			send(worker, &output);
+			break;
+		case SMB_CLIENT_OPEN_CHANNEL:
+			head->link[output.channel] = MODEL_LINK_OPENING;
+			break;
+		case SMB_CLIENT_CLOSE_CHANNEL:
+			close_channel(worker, output.channel);
+			break;
+		case SMB_CLIENT_COPY:
+			copy(worker, &output);
+			break;
+		case SMB_CLIENT_DONE:
+			done(worker, &output);
+			break;
+		case SMB_CLIENT_WAKE:
+			head->wake_ns = output.when_ns;
+			break;
+		}
+	}
+}
+
+/* -------------------------------------------------------------------------------------------------------------- events */
+
+static void receive(struct model_worker *worker, struct model_event event)
+{
+	struct model *model = worker->model;
+	struct smb_client *client = model_client_core(model, worker->client);
+	struct smb_pdu pdu = model_pdu_as_smb(model_pdu_get(model, event.argument));
+	uint64_t now_ns = head_of(worker->client)->now_ns;
+
+	smb_monitor_received(model_client_monitor(model, worker->client), event.channel, &pdu, now_ns);
+	smb_client_receive(client, event.channel, &pdu, now_ns);
+}
+
+static void lose(struct model_worker *worker, uint32_t channel, enum smb_channel_event how)
+{
+	struct model_client_head *head = head_of(worker->client);
+
+	if (how == SMB_CHANNEL_CLOSED)
+		smb_monitor_closed(model_client_monitor(worker->model, worker->client), channel, head->now_ns);
+	head->link[channel] = MODEL_LINK_NONE;
+	smb_client_channel(model_client_core(worker->model, worker->client), channel, how, head->now_ns);
+}
+
+static void connect(struct model_worker *worker, uint32_t channel)
+{
+	struct model_client_head *head = head_of(worker->client);
+
+	head->link[channel] = MODEL_LINK_OPEN;
+	smb_monitor_connected(model_client_monitor(worker->model, worker->client), channel, head->now_ns);
+	smb_client_channel(model_client_core(worker->model, worker->client), channel, SMB_CHANNEL_CONNECTED,
+			   head->now_ns);
+}
+
+static void wake(struct model_worker *worker)
+{
+	struct model_client_head *head = head_of(worker->client);
+
+	head->now_ns = MAX(head->now_ns, head->wake_ns);
+	head->wake_ns = UINT64_MAX;
+	smb_client_wake(model_client_core(worker->model, worker->client), head->now_ns);
+}
+
+static void happen(struct model_worker *worker, struct model_event event)
+{
+	struct model *model = worker->model;
+
+	switch ((enum model_move_kind)event.kind) {
+	case MODEL_MOVE_START:
+		if (!model_thread_start(&model->config, head_of(worker->client),
+					model_client_core(model, worker->client), event.argument))
+			model_effect_broken(worker, "valid", "the client does not take the operation of thread %u",
+					    event.argument + 1);
+		break;
+	case MODEL_MOVE_TO_CLIENT:
+		receive(worker, event);
+		break;
+	case MODEL_MOVE_CONNECT:
+		connect(worker, event.channel);
+		break;
+	case MODEL_MOVE_REFUSE:
+		lose(worker, event.channel, SMB_CHANNEL_FAILED);
+		break;
+	case MODEL_MOVE_CUT:
+		lose(worker, event.channel, SMB_CHANNEL_CLOSED);
+		break;
+	case MODEL_MOVE_WAKE:
+		wake(worker);
+		break;
+	default:
+		g_assert_not_reached();
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------ what must always hold */
+
+static void check_channel(struct model_worker *worker, uint32_t channel, const struct smb_monitor_channel *seen)
+{
+	struct smb_channel_info info;
+
+	smb_client_look_channel(model_client_core(worker->model, worker->client), channel, &info);
+	if (info.in_flight < seen->in_flight)
+		model_effect_broken(worker, "C7", "channel %u: the client counts %u requests in flight, there are %u",
+				    channel, info.in_flight, seen->in_flight);
+	if (!info.in_flight && (int64_t)info.credits + info.credits_echo + info.credits_oplock != seen->credits)
+		model_effect_broken(worker, "C6",
+				    "channel %u at rest: the client counts %u+%u+%u credits, it was granted %d",
+				    channel, info.credits, info.credits_echo, info.credits_oplock, (int)seen->credits);
+}
+
+static void check(struct model_worker *worker, const struct model_client_ports *ports)
+{
+	struct model *model = worker->model;
+	struct smb_monitor *monitor = model_client_monitor(model, worker->client);
+
+	if (!smb_client_is_valid(model_client_core(model, worker->client)))
+		model_effect_broken(worker, "valid", "the client's block is not valid");
+	if (!smb_monitor_is_valid(monitor))
+		model_effect_broken(worker, "valid", "the monitor's block is not valid");
+	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
+		struct smb_monitor_channel seen;
+
+		smb_monitor_look(monitor, i, &seen);
+		if (ports->open >> i & 1)
+			check_channel(worker, i, &seen);
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------------- keeping the result */
+
+static void fill_ports(struct model_worker *worker, struct model_client_ports *ports)
+{
+	struct model *model = worker->model;
+	const struct model_client_head *head = head_of(worker->client);
+
+	*ports = (struct model_client_ports){
+		.phase = head->phase,
+		.startable = model_threads_startable(&model->config, head),
+		.is_armed = head->wake_ns != UINT64_MAX,
+	};
+	for (uint32_t t = 0; t <= MODEL_SYSTEM; t++)
+		ports->is_at_work = ports->is_at_work || head->thread[t].is_running;
+	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
+		struct smb_monitor_channel seen;
+
+		smb_monitor_look(model_client_monitor(model, worker->client), i, &seen);
+		ports->opening |= (uint8_t)((head->link[i] == MODEL_LINK_OPENING) << i);
+		ports->open |= (uint8_t)((head->link[i] == MODEL_LINK_OPEN) << i);
+		ports->channel[i].credits = (int32_t)seen.credits;
+		ports->channel[i].in_flight = seen.in_flight;
+	}
+}
+
+static struct model_hash hash_head(const struct model_client_head *head, struct model_hash hash)
+{
+	hash = model_hash_word(hash, head->wake_ns == UINT64_MAX ? UINT64_MAX : head->wake_ns - head->now_ns);
+	hash = model_hash_word(hash, head->phase);
+	hash = model_hash_bytes(hash, head->link, sizeof(head->link));
+	hash = model_hash_bytes(hash, head->file_state, sizeof(head->file_state));
+	hash = model_hash_bytes(hash, head->file, sizeof(head->file));
+	for (uint32_t t = 0; t <= MODEL_SYSTEM; t++) {
+		const struct model_thread_state *thread = &head->thread[t];
+
+		hash = model_hash_word(hash,
+				       (uint64_t)thread->step << 32 | (uint64_t)thread->is_running << 16 | thread->op);
+	}
+	return hash;
+}
+
+/* MessageIds are relative in the canonical form, but PDUs on the wire name them as they are: so where the window stands
+ * tells states apart. */
+static struct model_hash hash_side(struct model_worker *worker)
+{
+	struct model *model = worker->model;
+	const struct smb_client *client = model_client_core(model, worker->client);
+	struct model_hash hash = hash_head(head_of(worker->client), model_hash_start(4));
+	size_t length = smb_client_encode(client, worker->encoded, MODEL_ENCODED_MAX);
+
+	g_assert(length);
+	hash = model_hash_bytes(hash, worker->encoded, length);
+	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
+		struct smb_channel_info info;
+
+		smb_client_look_channel(client, i, &info);
+		hash = model_hash_word(hash, info.next_message_id);
+	}
+	return model_hash_end(model_monitor_key(model_client_monitor(model, worker->client), hash));
+}
+
+uint32_t model_client_put(struct model_worker *worker)
+{
+	struct model *model = worker->model;
+	struct model_client_ports *ports = (struct model_client_ports *)(void *)worker->packed;
+	struct model_hash hash = hash_side(worker);
+	size_t length;
+
+	smb_monitor_report_to(model_client_monitor(model, worker->client), NULL, NULL);
+	fill_ports(worker, ports);
+	check(worker, ports);
+	length = model_pack(worker->client, model->client_base, model->client_block, worker->packed + sizeof(*ports));
+	return model_store_put(model->clients, hash, worker->packed, (uint32_t)(sizeof(*ports) + length), NULL);
+}
+
+const struct model_client_ports *model_client_ports(const struct model *model, uint32_t client)
+{
+	return model_store_get(model->clients, client, NULL);
+}
+
+void model_client_unpack(struct model_worker *worker, uint32_t client)
+{
+	struct model *model = worker->model;
+	uint32_t length;
+	const uint8_t *kept = model_store_get(model->clients, client, &length);
+	size_t ports = sizeof(struct model_client_ports);
+
+	model_unpack(kept + ports, length - ports, model->client_base, model->client_block, worker->client);
+}
+
+const struct model_effect *model_client_do(struct model_worker *worker, uint32_t client, struct model_event event)
+{
+	struct model *model = worker->model;
+	const struct model_effect *known = model_memo_find(model->client_memo, client, event);
+
+	if (known)
+		return known;
+	*worker->effect = (struct model_effect){ 0 };
+	model_client_unpack(worker, client);
+	smb_monitor_report_to(model_client_monitor(model, worker->client), violated, worker);
+	happen(worker, event);
+	drain(worker);
+	worker->effect->next = model_client_put(worker);
+	return model_memo_add(model->client_memo, client, event, worker->effect);
+}

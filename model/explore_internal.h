@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef MODEL_EXPLORE_INTERNAL_H
+#define MODEL_EXPLORE_INTERNAL_H
+
+/** A search under way; private to explore.c and trace.c. */
+
+#include "model/explore.h"
+#include "model/visited.h"
+
+#define MODEL_BLOCK_STATES 512
+
+struct model_block {
+	uint32_t count;
+	struct model_state states[MODEL_BLOCK_STATES];
+};
+
+struct model_queue {
+	GPtrArray *blocks;
+	uint64_t count; /* states */
+};
+
+enum model_search_end { MODEL_END_NOT, MODEL_END_BROKEN, MODEL_END_BOUND, MODEL_END_STOPPED };
+
+struct model_search;
+
+struct model_thread_work {
+	struct model_search *search;
+	struct model_worker *worker;
+	struct model_queue next; /* found by this thread */
+	uint64_t transitions;
+	uint64_t ends;
+	GThread *thread;
+};
+
+struct model_search {
+	struct model *model;
+	const struct model_options *options;
+	struct model_visited *visited;
+	struct model_queue level; /* being worked on; in depth first: the stack */
+	struct model_queue ahead; /* one move further, found when this level was begun before */
+	gint taken; /* blocks of `level` */
+	gint end; /* enum model_search_end */
+	enum model_bound bound;
+	uint32_t depth;
+	struct model_thread_work *threads;
+	guint thread_count;
+	double begun;
+	double told; /* when progress was told last */
+	/* of the runs before this one */
+	uint64_t transitions_before;
+	uint64_t ends_before;
+	double seconds_before;
+	/* the first fault found */
+	GMutex lock;
+	bool is_broken;
+	struct model_fault_found found;
+	struct model_state broken_at;
+	bool has_move;
+	struct model_move broken_by;
+};
+
+void model_queue_init(struct model_queue *queue);
+void model_queue_clear(struct model_queue *queue);
+void model_queue_push(struct model_queue *queue, const struct model_state *state);
+
+/** trace.c: the moves that lead to the fault. */
+GArray *model_trace_find(struct model_search *search);
+#endif

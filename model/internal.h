@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef MODEL_INTERNAL_H
+#define MODEL_INTERNAL_H
+
+/** The inside of a model; private to model/. */
+
+#include "model/model.h"
+#include "model/packed.h"
+#include "model/store.h"
+#include "protocol/monitor/monitor.h"
+
+#define MODEL_OUTPUTS_MAX 64 /* of one event */
+#define MODEL_ENCODED_MAX 65536
+#define MODEL_TOKENS 64
+
+enum model_phase { MODEL_MOUNTING, MODEL_RUNNING, MODEL_UNMOUNTING, MODEL_FINISHED };
+enum model_link { MODEL_LINK_NONE, MODEL_LINK_OPENING, MODEL_LINK_OPEN };
+enum model_file_state { MODEL_FILE_CLOSED, MODEL_FILE_OPEN, MODEL_FILE_FAILED };
+
+struct model_thread_state {
+	uint8_t step;
+	bool is_running;
+	uint16_t op;
+};
+
+/** The client's side: the threads, the client core and the monitor, which sees what the client sends and receives. */
+struct model_client_head {
+	uint64_t now_ns;
+	uint64_t wake_ns; /* UINT64_MAX: no timer is set */
+	uint8_t phase;
+	uint8_t link[MODEL_CHANNELS_MAX];
+	struct model_thread_state thread[MODEL_THREADS_MAX + 1]; /* the last: mount and unmount */
+	uint8_t file_state[MODEL_FILES_MAX];
+	uint32_t file[MODEL_FILES_MAX];
+};
+
+/** What moves and rules need to know of a client side, without unpacking it. */
+struct model_client_ports {
+	uint8_t phase;
+	uint8_t startable; /* bit per thread */
+	uint8_t opening; /* bit per channel */
+	uint8_t open;
+	bool is_armed;
+	bool is_at_work; /* an operation is under way */
+	struct {
+		int32_t credits; /* by the monitor: 1 + grants seen - charges sent */
+		uint32_t in_flight; /* the same */
+	} channel[MODEL_CHANNELS_MAX];
+};
+
+struct model_server_head {
+	uint64_t works; /* bit per token that storage has not done */
+	uint8_t connection[MODEL_TOKENS]; /* of each token */
+};
+
+struct model_server_ports {
+	uint64_t works;
+	struct {
+		uint32_t granted;
+		bool is_open;
+	} channel[MODEL_CHANNELS_MAX];
+};
+
+/** How a PDU is kept. */
+struct model_pdu {
+	struct smb_slice payload;
+	uint32_t length;
+	uint32_t headers;
+	uint32_t credits; /* requests: sum of charges; responses: sum of grants */
+	bool is_compound;
+	uint8_t bytes[];
+};
+
+/** What is under way on one connection in one direction. */
+struct model_wire {
+	uint32_t count;
+	uint32_t credits; /* sum */
+	uint32_t pdu[];
+};
+
+struct model {
+	struct model_config config;
+	size_t client_block; /* bytes of head, core and monitor */
+	size_t monitor_at; /* in it */
+	size_t server_block;
+	uint8_t *client_base; /* what packed blocks are told apart from */
+	uint8_t *server_base;
+	struct model_store *clients;
+	struct model_store *servers;
+	struct model_store *wires;
+	struct model_store *pdus;
+	struct model_store *texts; /* struct model_fault_found */
+	struct model_memo *client_memo;
+	struct model_memo *server_memo;
+	struct model_state first;
+};
+
+struct model_worker {
+	struct model *model;
+	uint8_t *client; /* unpacked */
+	uint8_t *server;
+	uint8_t *encoded;
+	uint8_t *packed;
+	uint8_t *pdu;
+	struct model_effect *effect; /* being made */
+	struct model_fault_found found;
+};
+
+/* client_side.c */
+void model_client_init(struct model *model, uint8_t *block);
+const struct model_effect *model_client_do(struct model_worker *worker, uint32_t client, struct model_event event);
+uint32_t model_client_put(struct model_worker *worker);
+const struct model_client_ports *model_client_ports(const struct model *model, uint32_t client);
+void model_client_unpack(struct model_worker *worker, uint32_t client);
+struct smb_client *model_client_core(const struct model *model, uint8_t *block);
+struct smb_monitor *model_client_monitor(const struct model *model, uint8_t *block);
+
+/* threads.c: what the application threads do next */
+uint8_t model_threads_startable(const struct model_config *config, const struct model_client_head *head);
+/** Submit the thread's next step; false: the client does not take it. */
+bool model_thread_start(const struct model_config *config, struct model_client_head *head, struct smb_client *client,
+			uint32_t thread);
+/** An operation ended; returns the thread it belonged to. */
+uint32_t model_thread_done(const struct model_config *config, struct model_client_head *head,
+			   const struct smb_client_output *done);
+/** "thread 1: read f 0+65536" */
+void model_step_tell(const struct model_config *config, const struct model_client_head *head, uint32_t thread,
+		     GString *text);
+
+/* server_side.c */
+void model_server_init(struct model *model, uint8_t *block);
+const struct model_effect *model_server_do(struct model_worker *worker, uint32_t server, struct model_event event);
+uint32_t model_server_put(struct model_worker *worker);
+const struct model_server_ports *model_server_ports(const struct model *model, uint32_t server);
+void model_server_unpack(struct model_worker *worker, uint32_t server);
+struct smb_server *model_server_core(uint8_t *block);
+
+/* pdu.c */
+uint32_t model_pdu_put(struct model *model, const struct smb_pdu *pdu, bool is_request);
+const struct model_pdu *model_pdu_get(const struct model *model, uint32_t number);
+struct smb_pdu model_pdu_as_smb(const struct model_pdu *pdu);
+uint32_t model_wire_push(struct model *model, uint32_t wire, uint32_t pdu);
+/** The wire without its first PDU. */
+uint32_t model_wire_pop(struct model *model, uint32_t wire, uint32_t *pdu);
+/** An empty one for number 0. */
+const struct model_wire *model_wire_get(const struct model *model, uint32_t number);
+
+/** Add an output to the effect being made. */
+void model_effect_add(struct model_worker *worker, enum model_output_kind kind, uint32_t channel, uint32_t argument);
+/** Note what was broken in the effect being made; the first one stays. */
+void model_effect_broken(struct model_worker *worker, const char *rule, const char *format, ...) G_GNUC_PRINTF(3, 4);
+
+#endif

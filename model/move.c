@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* What can happen in a state, and doing it. */
+
+#include "model/internal.h"
+
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------ what can happen */
+
+struct list {
+	struct model_move *moves;
+	uint32_t count;
+};
+
+static void add(struct list *list, enum model_move_kind kind, uint32_t channel, uint32_t argument)
+{
+	g_assert(list->count < MODEL_MOVES_MAX);
+	list->moves[list->count++] =
+		(struct model_move){ .kind = (uint8_t)kind, .channel = (uint8_t)channel, .argument = argument };
+}
+
+static void add_traffic(const struct model *model, const struct model_state *state, struct list *list)
+{
+	const struct model_server_ports *server = model_server_ports(model, state->server);
+
+	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
+		if (state->wire[i][MODEL_TO_CLIENT])
+			add(list, MODEL_MOVE_TO_CLIENT, i, 0);
+	}
+	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
+		if (state->wire[i][MODEL_TO_SERVER])
+			add(list, MODEL_MOVE_TO_SERVER, i, 0);
+	}
+	for (uint64_t works = server->works; works; works &= works - 1)
+		add(list, MODEL_MOVE_WORK, 0, (uint32_t)__builtin_ctzll(works));
+}
+
+static void add_faults(const struct model_state *state, const struct model_client_ports *client, struct list *list)
+{
+	for (uint32_t i = 0; i < MODEL_CHANNELS_MAX; i++) {
+		if (client->open >> i & 1 && state->left[MODEL_FAULT_CUT])
+			add(list, MODEL_MOVE_CUT, i, 0);
+		if (client->opening >> i & 1 && state->left[MODEL_FAULT_REFUSE])
+			add(list, MODEL_MOVE_REFUSE, i, 0);
+	}
+}
+
+uint32_t model_moves(struct model_worker *worker, const struct model_state *state,
+		     struct model_move moves[MODEL_MOVES_MAX])
+{
+	const struct model *model = worker->model;
+	const struct model_client_ports *client = model_client_ports(model, state->client);
+	struct list list = { .moves = moves };
+	bool is_at_rest;
+
+	for (uint32_t i = 0; i < MODEL_CHANNELS_MAX; i++) {
+		if (client->opening >> i & 1)
+			add(&list, MODEL_MOVE_CONNECT, i, 0);
+	}
+	add_traffic(model, state, &list);
+	for (uint32_t t = 0; t <= MODEL_SYSTEM; t++) {
+		if (client->startable >> t & 1)
+			add(&list, MODEL_MOVE_START, 0, t);
+	}
+	is_at_rest = !list.count;
+	if (is_at_rest && client->phase == MODEL_FINISHED)
+		return 0;
+	/* Time passes when nothing else does; that a timer comes earlier is a fault of its own. */
+	if (client->is_armed && (is_at_rest || state->left[MODEL_FAULT_TIMER]))
+		add(&list, MODEL_MOVE_WAKE, 0, 0);
+	add_faults(state, client, &list);
+	return list.count;
+}
+
+/* -------------------------------------------------------------------------------------------------------------- doing it */
+
+struct step {
+	struct model_worker *worker;
+	struct model_state *state; /* being changed */
+	uint32_t broken;
+	bool failed;
+};
+
+static void note(struct step *step, const struct model_effect *effect)
+{
+	if (!step->broken)
+		step->broken = effect->broken;
+	step->failed = step->failed || effect->failed;
+}
+
+static void push(struct step *step, uint32_t channel, enum model_direction direction, uint32_t pdu)
+{
+	uint32_t *wire = &step->state->wire[channel][direction];
+
+	*wire = model_wire_push(step->worker->model, *wire, pdu);
+}
+
+static void server_event(struct step *step, struct model_event event)
+{
+	const struct model_effect *effect = model_server_do(step->worker, step->state->server, event);
+
+	note(step, effect);
+	step->state->server = effect->next;
+	for (uint32_t i = 0; i < effect->outputs; i++)
+		push(step, effect->output[i].channel, MODEL_TO_CLIENT, effect->output[i].argument);
+}
+
+/* The connection is gone for the server, and all that was under way on it. */
+static void drop(struct step *step, uint32_t channel)
+{
+	step->state->wire[channel][MODEL_TO_SERVER] = 0;
+	step->state->wire[channel][MODEL_TO_CLIENT] = 0;
+	server_event(step, (struct model_event){ .kind = MODEL_MOVE_CUT, .channel = (uint8_t)channel });
+}
+
+static void client_event(struct step *step, struct model_event event)
+{
+	const struct model_effect *effect = model_client_do(step->worker, step->state->client, event);
+
+	note(step, effect);
+	step->state->client = effect->next;
+	for (uint32_t i = 0; i < effect->outputs; i++) {
+		const struct model_output *output = &effect->output[i];
+
+		if (output->kind == MODEL_OUTPUT_PDU)
+			push(step, output->channel, MODEL_TO_SERVER, output->argument);
+		else
+			drop(step, output->channel);
+	}
+}
+
+static void deliver(struct step *step, struct model_move move, enum model_direction direction)
+{
+	struct model_event event = { .kind = move.kind, .channel = move.channel, .choice = move.choice };
+	uint32_t *wire = &step->state->wire[move.channel][direction];
+
+	*wire = model_wire_pop(step->worker->model, *wire, &event.argument);
+	if (direction == MODEL_TO_SERVER)
+		server_event(step, event);
+	else
+		client_event(step, event);
+}
+
+static void use(struct step *step, enum model_fault fault)
+{
+	if (step->state->left[fault])
+		step->state->left[fault]--;
+}
+
+/* Nothing is under way and nobody has anything to start. */
+static bool is_at_rest(const struct model *model, const struct model_state *state)
+{
+	const struct model_client_ports *client = model_client_ports(model, state->client);
+
+	for (uint32_t i = 0; i < MODEL_CHANNELS_MAX; i++) {
+		if (state->wire[i][MODEL_TO_SERVER] || state->wire[i][MODEL_TO_CLIENT])
+			return false;
+	}
+	return !client->opening && !client->startable && !model_server_ports(model, state->server)->works;
+}
+
+static void happen(struct step *step, struct model_move move)
+{
+	struct model_event event = { .kind = move.kind, .channel = move.channel, .choice = move.choice };
+
+	event.argument = move.argument;
+	switch ((enum model_move_kind)move.kind) {
+	case MODEL_MOVE_TO_SERVER:
+		deliver(step, move, MODEL_TO_SERVER);
+		break;
+	case MODEL_MOVE_TO_CLIENT:
+		deliver(step, move, MODEL_TO_CLIENT);
+		break;
+	case MODEL_MOVE_WORK:
+		server_event(step, event);
+		break;
+	case MODEL_MOVE_CONNECT:
+		server_event(step, event);
+		client_event(step, event);
+		break;
+	case MODEL_MOVE_CUT:
+		use(step, MODEL_FAULT_CUT);
+		drop(step, move.channel);
+		client_event(step, event);
+		break;
+	case MODEL_MOVE_REFUSE:
+		use(step, MODEL_FAULT_REFUSE);
+		client_event(step, event);
+		break;
+	case MODEL_MOVE_WAKE:
+		if (!is_at_rest(step->worker->model, step->state))
+			use(step, MODEL_FAULT_TIMER);
+		client_event(step, event);
+		break;
+	case MODEL_MOVE_START:
+		client_event(step, event);
+		break;
+	case MODEL_MOVES:
+		g_assert_not_reached();
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------- what must always hold */
+
+static void found(struct model_worker *worker, const char *rule, const char *format, ...) G_GNUC_PRINTF(3, 4);
+static void found(struct model_worker *worker, const char *rule, const char *format, ...)
+{
+	va_list arguments;
+
+	g_strlcpy(worker->found.rule, rule, sizeof(worker->found.rule));
+	va_start(arguments, format);
+	g_vsnprintf(worker->found.text, sizeof(worker->found.text), format, arguments);
+	va_end(arguments);
+}
+
+/* Credits are conserved: what the client holds, and what is under way to it and from it, is what the server granted. */
+static bool check_credits(struct model_worker *worker, const struct model_state *state)
+{
+	const struct model *model = worker->model;
+	const struct model_client_ports *client = model_client_ports(model, state->client);
+	const struct model_server_ports *server = model_server_ports(model, state->server);
+
+	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
+		int64_t sent = model_wire_get(model, state->wire[i][MODEL_TO_SERVER])->credits;
+		int64_t granted = model_wire_get(model, state->wire[i][MODEL_TO_CLIENT])->credits;
+
+		if (!(client->open >> i & 1) ||
+		    client->channel[i].credits + sent + granted == server->channel[i].granted)
+			continue;
+		found(worker, "C6",
+		      "channel %u: the client holds %d credits, %d are spent and %d granted on the way, "
+		      "the server counts %u",
+		      i, client->channel[i].credits, (int)sent, (int)granted, server->channel[i].granted);
+		return false;
+	}
+	return true;
+}
+
+static bool nothing_went_wrong(const struct model *model, const struct model_state *state)
+{
+	return !memcmp(state->left, model->config.faults, sizeof(state->left));
+}
+
+bool model_do(struct model_worker *worker, const struct model_state *state, struct model_move move,
+	      struct model_state *next)
+{
+	struct step step = { .worker = worker, .state = next };
+
+	*next = *state;
+	worker->found = (struct model_fault_found){ 0 };
+	happen(&step, move);
+	if (step.broken) {
+		worker->found = *(const struct model_fault_found *)model_store_get(worker->model->texts, step.broken,
+										   NULL);
+		return false;
+	}
+	if (step.failed && nothing_went_wrong(worker->model, next)) {
+		found(worker, "fails", "an operation ends with an error though nothing went wrong");
+		return false;
+	}
+	return check_credits(worker, next);
+}
+
+const struct model_fault_found *model_broken(const struct model_worker *worker)
+{
+	return &worker->found;
+}
+
+bool model_check_end(struct model_worker *worker, const struct model_state *state)
+{
+	const struct model *model = worker->model;
+	const struct model_client_ports *client = model_client_ports(model, state->client);
+
+	worker->found = (struct model_fault_found){ 0 };
+	if (client->phase != MODEL_FINISHED || client->is_at_work) {
+		found(worker, "stuck", "nothing can happen any more, and the application is not done");
+		return false;
+	}
+	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
+		struct smb_channel_info info;
+
+		if (!(client->open >> i & 1))
+			continue;
+		smb_client_look_channel(model_state_client(worker, state), i, &info);
+		if (!info.in_flight)
+			continue;
+		found(worker, "C7", "channel %u: %u requests are in flight at the end", i, info.in_flight);
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The server's side: its core, and what its storage has not done yet. */
+
+#include "model/internal.h"
+
+#include <string.h>
+
+static size_t core_at(void)
+{
+	return (sizeof(struct model_server_head) + 7) & ~(size_t)7;
+}
+
+static struct model_server_head *head_of(uint8_t *block)
+{
+	return (struct model_server_head *)(void *)block;
+}
+
+struct smb_server *model_server_core(uint8_t *block)
+{
+	return (struct smb_server *)(void *)(block + core_at());
+}
+
+static void make_files(const struct model_config *config, struct smb_server *server)
+{
+	for (uint32_t i = 0; i < config->files; i++) {
+		g_autofree char *name = g_strdelimit(g_strdup(config->file[i].name), "/", '\\');
+
+		if (config->file[i].is_directory)
+			smb_server_make_directory(server, name);
+		else
+			smb_server_make_file(server, name, 1 + i, config->file[i].bytes);
+	}
+}
+
+void model_server_init(struct model *model, uint8_t *block)
+{
+	const struct model_config *config = &model->config;
+
+	if (!block) {
+		model->server_block = (core_at() + smb_server_size(&config->server_limits) + 7) & ~(size_t)7;
+		return;
+	}
+	smb_server_init(model_server_core(block), &config->server_limits, &config->server);
+	make_files(config, model_server_core(block));
+}
+
+/* ----------------------------------------------------------------------------------------------------------- draining */
+
+/* Time stands still for the server: what it would do later, it is told to choose. */
+#define NOW_NS 1
+
+static void send(struct model_worker *worker, const struct smb_server_output *output)
+{
+	uint32_t number = model_pdu_put(worker->model, &output->pdu, false);
+	const struct model_pdu *pdu = model_pdu_get(worker->model, number);
+
+	worker->effect->answers = (uint16_t)(worker->effect->answers + pdu->headers);
+	worker->effect->is_compound = worker->effect->is_compound || pdu->is_compound;
+	model_effect_add(worker, MODEL_OUTPUT_PDU, output->connection, number);
+}
+
+static void work(struct model_worker *worker, const struct smb_server_output *output)
+{
+	struct model_server_head *head = head_of(worker->server);
+
+	if (!worker->model->config.freedom.any_order) {
+		smb_server_work_done(model_server_core(worker->server), output->token, NOW_NS);
+		return;
+	}
+	g_assert(output->token < MODEL_TOKENS);
+	worker->effect->waits = true;
+	head->works |= UINT64_C(1) << output->token;
+	head->connection[output->token] = (uint8_t)output->connection;
+}
+
+static void drain(struct model_worker *worker)
+{
+	struct smb_server *server = model_server_core(worker->server);
+	struct smb_server_output output;
+
+	for (;;) {
+		smb_server_next(server, &output, worker->pdu, SMB_SERVER_PDU_MAX);
+		switch (output.kind) {
+		case SMB_SERVER_IDLE:
+			return;
+		case SMB_SERVER_SEND:
+			send(worker, &output);
+			break;
+		case SMB_SERVER_WORK:
+			work(worker, &output);
+			break;
+		case SMB_SERVER_DISCONNECT:
+			model_effect_broken(worker, "cut", "the server cuts connection %u: %s", output.connection,
+					    output.reason);
+			break;
+		case SMB_SERVER_WAKE:
+			break;
+		}
+	}
+}
+
+/* -------------------------------------------------------------------------------------------------------------- events */
+
+static void finish_work(struct model_worker *worker, uint32_t token)
+{
+	head_of(worker->server)->works &= ~(UINT64_C(1) << token);
+	head_of(worker->server)->connection[token] = 0;
+	smb_server_work_done(model_server_core(worker->server), token, NOW_NS);
+}
+
+/* What storage still does for a connection that is gone, nobody will see. */
+static void close_connection(struct model_worker *worker, uint32_t channel)
+{
+	struct model_server_head *head = head_of(worker->server);
+
+	smb_server_closed(model_server_core(worker->server), channel, NOW_NS);
+	for (uint32_t token = 0; token < MODEL_TOKENS; token++) {
+		if (head->works >> token & 1 && head->connection[token] == channel)
+			finish_work(worker, token);
+	}
+}
+
+static void happen(struct model_worker *worker, struct model_event event)
+{
+	struct smb_server *server = model_server_core(worker->server);
+	struct smb_pdu pdu;
+
+	switch ((enum model_move_kind)event.kind) {
+	case MODEL_MOVE_TO_SERVER:
+		pdu = model_pdu_as_smb(model_pdu_get(worker->model, event.argument));
+		smb_server_receive(server, event.channel, &pdu, NOW_NS);
+		break;
+	case MODEL_MOVE_WORK:
+		finish_work(worker, event.argument);
+		break;
+	case MODEL_MOVE_CONNECT:
+		smb_server_connected(server, event.channel, NOW_NS);
+		break;
+	case MODEL_MOVE_CUT:
+		close_connection(worker, event.channel);
+		break;
+	default:
+		g_assert_not_reached();
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------------- keeping the result */
+
+static struct model_hash hash_side(struct model_worker *worker)
+{
+	const struct model *model = worker->model;
+	const struct model_server_head *head = head_of(worker->server);
+	const struct smb_server *server = model_server_core(worker->server);
+	struct model_hash hash = model_hash_word(model_hash_start(5), head->works);
+	size_t length = smb_server_encode(server, worker->encoded, MODEL_ENCODED_MAX);
+
+	g_assert(length);
+	hash = model_hash_bytes(hash, worker->encoded, length);
+	for (uint32_t i = 0; i < model->config.server_limits.connections; i++) {
+		struct smb_server_connection_info info;
+
+		smb_server_look(server, i, &info);
+		hash = model_hash_word(hash, info.open ? info.window_low : UINT64_MAX);
+	}
+	return model_hash_end(hash);
+}
+
+uint32_t model_server_put(struct model_worker *worker)
+{
+	struct model *model = worker->model;
+	struct model_server_ports *ports = (struct model_server_ports *)(void *)worker->packed;
+	const struct smb_server *server = model_server_core(worker->server);
+	size_t length;
+
+	smb_server_settle(model_server_core(worker->server));
+	*ports = (struct model_server_ports){ .works = head_of(worker->server)->works };
+	for (uint32_t i = 0; i < model->config.server_limits.connections; i++) {
+		struct smb_server_connection_info info;
+
+		smb_server_look(server, i, &info);
+		ports->channel[i].granted = info.granted;
+		ports->channel[i].is_open = info.open;
+	}
+	if (!smb_server_is_valid(server))
+		model_effect_broken(worker, "valid", "the server's block is not valid");
+	length = model_pack(worker->server, model->server_base, model->server_block, worker->packed + sizeof(*ports));
+	return model_store_put(model->servers, hash_side(worker), worker->packed, (uint32_t)(sizeof(*ports) + length),
+			       NULL);
+}
+
+const struct model_server_ports *model_server_ports(const struct model *model, uint32_t server)
+{
+	return model_store_get(model->servers, server, NULL);
+}
+
+void model_server_unpack(struct model_worker *worker, uint32_t server)
+{
+	struct model *model = worker->model;
+	uint32_t length;
+	const uint8_t *kept = model_store_get(model->servers, server, &length);
+	size_t ports = sizeof(struct model_server_ports);
+
+	model_unpack(kept + ports, length - ports, model->server_base, model->server_block, worker->server);
+}
+
+const struct model_effect *model_server_do(struct model_worker *worker, uint32_t server, struct model_event event)
+{
+	struct model *model = worker->model;
+	const struct model_effect *known = model_memo_find(model->server_memo, server, event);
+
+	if (known)
+		return known;
+	*worker->effect = (struct model_effect){ 0 };
+	model_server_unpack(worker, server);
+	happen(worker, event);
+	drain(worker);
+	worker->effect->next = model_server_put(worker);
+	return model_memo_add(model->server_memo, server, event, worker->effect);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef MODEL_TESTS_SYSTEMS_H
+#define MODEL_TESTS_SYSTEMS_H
+
+/** Small systems for the tests. */
+
+#include "model/model.h"
+
+/** One file of 128 KiB, two threads that read it over `channels` channels; credits_max as given, any order. */
+void system_two_readers(struct model_config *config, uint32_t channels, uint16_t credits_max);
+
+#endif

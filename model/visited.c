@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "model/visited.h"
+
+#include <glib.h>
+
+#define SHARD_BITS 8
+#define SHARDS (1u << SHARD_BITS)
+#define SLOTS_FIRST 64u
+#define SLOTS_BEHIND 48u /* for what is pushed past the last place */
+#define LOAD_MAX 0.92
+#define GROWTH 1.08
+
+/* 20 bytes; a hash of all zero means empty. */
+struct slot {
+	uint32_t high[2]; /* the more significant half first */
+	uint32_t low[2];
+	uint32_t parent;
+};
+
+struct shard {
+	GMutex lock;
+	struct slot *slots;
+	uint32_t places;
+	uint32_t count;
+	uint32_t limit; /* grow at this count */
+};
+
+struct model_visited {
+	struct shard shards[SHARDS];
+};
+
+static void set_places(struct shard *shard, uint32_t places)
+{
+	shard->places = places;
+	shard->limit = (uint32_t)(places * LOAD_MAX);
+	shard->slots = g_renew(struct slot, shard->slots, places + SLOTS_BEHIND);
+}
+
+struct model_visited *model_visited_new(void)
+{
+	struct model_visited *visited = g_new0(struct model_visited, 1);
+
+	for (guint i = 0; i < SHARDS; i++) {
+		struct shard *shard = &visited->shards[i];
+
+		g_mutex_init(&shard->lock);
+		set_places(shard, SLOTS_FIRST);
+		memset(shard->slots, 0, (SLOTS_FIRST + SLOTS_BEHIND) * sizeof(struct slot));
+	}
+	return visited;
+}
+
+void model_visited_free(struct model_visited *visited)
+{
+	if (!visited)
+		return;
+	for (guint i = 0; i < SHARDS; i++) {
+		g_free(visited->shards[i].slots);
+		g_mutex_clear(&visited->shards[i].lock);
+	}
+	g_free(visited);
+}
+
+static uint64_t high_of(const struct slot *slot)
+{
+	return (uint64_t)slot->high[0] << 32 | slot->high[1];
+}
+
+static uint64_t low_of(const struct slot *slot)
+{
+	return (uint64_t)slot->low[0] << 32 | slot->low[1];
+}
+
+static bool is_empty(const struct slot *slot)
+{
+	return !high_of(slot) && !low_of(slot);
+}
+
+static bool comes_before(const struct slot *slot, struct model_hash hash)
+{
+	uint64_t high = high_of(slot);
+
+	return high < hash.high || (high == hash.high && low_of(slot) < hash.low);
+}
+
+/* All zero is taken. */
+static struct model_hash not_empty(struct model_hash hash)
+{
+	if (!hash.high && !hash.low)
+		hash.low = 1;
+	return hash;
+}
+
+static uint32_t place_of(const struct shard *shard, uint64_t high)
+{
+	return (uint32_t)((model_wide)(high << SHARD_BITS) * shard->places >> 64);
+}
+
+static struct shard *shard_of(const struct model_visited *visited, uint64_t high)
+{
+	return (struct shard *)&visited->shards[high >> (64 - SHARD_BITS)];
+}
+
+/* The entries keep their order, so from the last one backwards each finds its new place free or pushes no further than
+ * the one behind it. */
+static void grow(struct shard *shard)
+{
+	uint32_t old_end = shard->places + SLOTS_BEHIND;
+	uint32_t end;
+	struct slot *slots;
+
+	set_places(shard, (uint32_t)(shard->places * GROWTH) + 1);
+	slots = shard->slots;
+	end = shard->places + SLOTS_BEHIND;
+	memset(slots + old_end, 0, (end - old_end) * sizeof(*slots));
+	/* all to the far end first, closely packed, then forwards to their places */
+	uint32_t to = end;
+	for (uint32_t from = old_end; from--;) {
+		if (is_empty(&slots[from]))
+			continue;
+		to--;
+		slots[to] = slots[from];
+		if (to != from)
+			slots[from] = (struct slot){ 0 };
+	}
+	uint32_t next = 0;
+	for (uint32_t from = to; from < end; from++) {
+		uint32_t place = MAX(place_of(shard, high_of(&slots[from])), next);
+
+		g_assert(place <= from);
+		if (place != from) {
+			slots[place] = slots[from];
+			slots[from] = (struct slot){ 0 };
+		}
+		next = place + 1;
+	}
+}
+
+/* The slot of `hash`, or the one where it belongs. */
+static uint32_t look(const struct shard *shard, struct model_hash hash)
+{
+	uint32_t at = place_of(shard, hash.high);
+
+	while (!is_empty(&shard->slots[at]) && comes_before(&shard->slots[at], hash))
+		at++;
+	return at;
+}
+
+static bool is_at(const struct shard *shard, uint32_t at, struct model_hash hash)
+{
+	return high_of(&shard->slots[at]) == hash.high && low_of(&shard->slots[at]) == hash.low;
+}
+
+static void insert(struct shard *shard, uint32_t at, struct model_hash hash, uint32_t parent)
+{
+	uint32_t end = at;
+
+	while (!is_empty(&shard->slots[end]))
+		end++;
+	memmove(&shard->slots[at + 1], &shard->slots[at], (end - at) * sizeof(struct slot));
+	shard->slots[at] = (struct slot){
+		.high = { (uint32_t)(hash.high >> 32), (uint32_t)hash.high },
+		.low = { (uint32_t)(hash.low >> 32), (uint32_t)hash.low },
+		.parent = parent,
+	};
+	shard->count++;
+	/* the last slot stays empty, it ends every search */
+	if (shard->count >= shard->limit || end + 2 >= shard->places + SLOTS_BEHIND)
+		grow(shard);
+}
+
+bool model_visited_add(struct model_visited *visited, struct model_hash hash, uint32_t parent)
+{
+	struct shard *shard = shard_of(visited, hash.high);
+	bool is_new;
+	uint32_t at;
+
+	hash = not_empty(hash);
+	g_mutex_lock(&shard->lock);
+	at = look(shard, hash);
+	is_new = !is_at(shard, at, hash);
+	if (is_new)
+		insert(shard, at, hash, parent);
+	g_mutex_unlock(&shard->lock);
+	return is_new;
+}
+
+bool model_visited_find(const struct model_visited *visited, struct model_hash hash, uint32_t *parent)
+{
+	const struct shard *shard = shard_of(visited, hash.high);
+	uint32_t at;
+
+	hash = not_empty(hash);
+	at = look(shard, hash);
+	if (!is_at(shard, at, hash))
+		return false;
+	*parent = shard->slots[at].parent;
+	return true;
+}
+
+uint32_t model_visited_starting(const struct model_visited *visited, uint32_t prefix, struct model_hash *hashes,
+				uint32_t max)
+{
+	struct model_hash first = { .high = (uint64_t)prefix << 32 };
+	const struct shard *shard = shard_of(visited, first.high);
+	uint32_t count = 0;
+
+	for (uint32_t at = look(shard, first); count < max && !is_empty(&shard->slots[at]); at++) {
+		if (shard->slots[at].high[0] != prefix)
+			break;
+		hashes[count++] = (struct model_hash){ high_of(&shard->slots[at]), low_of(&shard->slots[at]) };
+	}
+	return count;
+}
+
+uint64_t model_visited_count(const struct model_visited *visited)
+{
+	uint64_t count = 0;
+
+	for (guint i = 0; i < SHARDS; i++)
+		count += visited->shards[i].count;
+	return count;
+}
+
+uint64_t model_visited_bytes(const struct model_visited *visited)
+{
+	uint64_t bytes = sizeof(*visited);
+
+	for (guint i = 0; i < SHARDS; i++)
+		bytes += (visited->shards[i].places + (uint64_t)SLOTS_BEHIND) * sizeof(struct slot);
+	return bytes;
+}
+
+bool model_visited_each(const struct model_visited *visited, model_visited_fn each, void *context)
+{
+	for (guint i = 0; i < SHARDS; i++) {
+		const struct shard *shard = &visited->shards[i];
+
+		for (uint32_t at = 0; at < shard->places + SLOTS_BEHIND; at++) {
+			const struct slot *slot = &shard->slots[at];
+
+			if (!is_empty(slot) &&
+			    !each(context, (struct model_hash){ high_of(slot), low_of(slot) }, slot->parent))
+				return false;
+		}
+	}
+	return true;
+}
