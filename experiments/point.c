@@ -187,9 +187,8 @@ static void checksum_line(GChecksum *checksum, const char *name, const char *val
 
 static char *read_text(const struct sim_read_job *job)
 {
-	return g_strdup_printf("%s " WHOLE " " WHOLE " " WHOLE " " WHOLE " %d " WHOLE " " WHOLE " %d", job->file,
-			       job->file_bytes, job->block_bytes, job->count, job->skip_bytes, job->pattern,
-			       job->stride_bytes, job->random_seed, job->direct);
+	return g_strdup_printf("%s " WHOLE " " WHOLE " " WHOLE " " WHOLE " %d", job->file, job->file_bytes,
+			       job->block_bytes, job->count, job->skip_bytes, job->direct);
 }
 
 static char *fio_text(const struct sim_fio_job *job)

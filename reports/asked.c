@@ -81,6 +81,8 @@ char *report_asked(const struct report_sweep *sweep)
 	} else {
 		g_string_append(text, command ? "each of several commands" : "the workload");
 	}
+	if (g_strcmp0(first_value(table, "client.clients"), "1") != 0)
+		add_span(text, table, "client.clients", " by each of %s clients");
 	add_span(text, table, "client.kernel", " on Linux %s");
 	add_span(text, table, "server.profile",
 		 table->quantity == REPORT_THROUGHPUT ? " from a server of the profile %s"

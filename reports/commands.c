@@ -18,7 +18,8 @@ static bool has_commands(const struct report_table *table)
 		const struct report_row *row = table->rows->pdata[i];
 
 		for (guint j = 0; report_row_is_finished(row) && j < row->result->job_count; j++)
-			if (row->result->jobs[j].sequence[0] || row->result->jobs[j].failures)
+			if (row->result->jobs[j].sequence[0] || row->result->jobs[j].failures ||
+			    row->result->jobs[j].bytes)
 				return true;
 	}
 	return false;
@@ -47,6 +48,7 @@ static void job_row(GString *html, const char *label, const struct sim_job_resul
 	number_cell(html, report_shortest((double)(guint64)((double)job->pairs / runs * 100 + 0.5) / 100));
 	number_cell(html, report_MBps((double)job->spent_ns / runs / 1e6));
 	number_cell(html, report_MBps((double)job->longest_ns / 1e6));
+	number_cell(html, job->bytes ? report_MBps((double)job->bytes * 1e3 / (double)job->spent_ns) : g_strdup(""));
 	text_cell(html, "text wrap", job->sequence);
 	text_cell(html, job->failures ? "text bad" : "text", job->failures ? smb_ops_error_text(job->error) : "");
 	g_string_append(html, "</tr>\n");
@@ -54,11 +56,13 @@ static void job_row(GString *html, const char *label, const struct sim_job_resul
 
 static void headings(GString *html)
 {
-	static const char *const names[] = { "point", "command", "runs", "pairs", "ms", "longest", "what is said", "" };
+	static const char *const names[] = {
+		"point", "command", "runs", "pairs", "ms", "longest", "MB/s", "what is said", "",
+	};
 
 	g_string_append(html, "<div class=\"scroll\"><table><thead><tr>");
 	for (guint i = 0; i < G_N_ELEMENTS(names); i++)
-		g_string_append_printf(html, "<th scope=\"col\"%s>%s</th>", i >= 2 && i <= 5 ? "" : " class=\"text\"",
+		g_string_append_printf(html, "<th scope=\"col\"%s>%s</th>", i >= 2 && i <= 6 ? "" : " class=\"text\"",
 				       names[i]);
 	g_string_append(html, "</tr></thead><tbody>\n");
 }

@@ -263,10 +263,11 @@ static void add_clients(GPtrArray *findings, const struct report_sweep *sweep)
 	g_autofree char *fairness = report_fixed(least->result->fairness, 3);
 	const char *unit = least->result->bytes ? "MB/s" : "commands per second";
 
-	g_ptr_array_add(findings,
-			g_strdup_printf("Least alike are %u clients with %s: the slowest gets %s %s, the fastest "
-					"%s (Jain's fairness %s).",
-					least->result->clients, label, slow, unit, fast, fairness));
+	g_autofree char *where = sweep->x.column < 0 ? g_strdup("") : g_strdup_printf(", least alike with %s", label);
+
+	g_ptr_array_add(findings, g_strdup_printf("Of %u clients%s, the slowest gets %s %s and the fastest %s: Jain's "
+						  "fairness %s.",
+						  least->result->clients, where, slow, unit, fast, fairness));
 }
 
 static void add_range(GPtrArray *findings, const struct report_sweep *sweep)

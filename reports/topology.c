@@ -75,6 +75,14 @@ static char *tcp_text(const struct sim_tcp_options *tcp, bool nagle)
 			       send, receive);
 }
 
+static char *clients_text(const struct report_table *table)
+{
+	g_autofree char *one = g_strdup("1");
+	g_autofree char *span = span_or(table, "client.clients", one);
+
+	return strcmp(span, "1") ? g_strdup_printf("client host, one of %s", span) : g_strdup("client host");
+}
+
 static char *client_text(const struct report_table *table)
 {
 	const struct sim_point *base = &table->base;
@@ -172,7 +180,8 @@ static GString *topology_dot(const struct report_table *table)
 		     "\", fontname=\"sans-serif\", fontsize=13, fontcolor=\"" REPORT_INK "\", margin=\"0.16,0.09\"];\n"
 		     "edge [dir=none, color=\"" REPORT_MUTED
 		     "\", fontname=\"sans-serif\", fontsize=12, fontcolor=\"" REPORT_INK "\"];\n");
-	open_cluster(dot, "client", base->shared_host ? "client and server on one host: client" : "client host",
+	g_autofree char *clients = clients_text(table);
+	open_cluster(dot, "client", base->shared_host ? "client and server on one host: client" : clients,
 		     base->client_cores);
 	add_node(dot, "client", client, "");
 	add_node(dot, "tcp", tcp, ", style=\"rounded\", color=\"" REPORT_GRID "\", fontcolor=\"" REPORT_MUTED "\"");

@@ -43,8 +43,6 @@ struct sim_network {
 	struct sim_tcp_options tcp[2]; /* client's, server's; Nagle of the client follows the mount's tcpnodelay */
 };
 
-enum sim_pattern { SIM_SEQUENTIAL, SIM_STRIDED, SIM_RANDOM };
-
 /** One application: open the file, read it call by call, close it. */
 struct sim_read_job {
 	char file[SMB_MOUNT_TEXT_MAX]; /* relative to the share */
@@ -52,10 +50,7 @@ struct sim_read_job {
 	uint64_t block_bytes; /* per read(2) */
 	uint64_t count; /* calls; 0 = until end of file */
 	uint64_t skip_bytes; /* first offset */
-	enum sim_pattern pattern;
-	uint64_t stride_bytes; /* SIM_STRIDED: distance between the starts of two calls */
-	uint64_t random_seed; /* SIM_RANDOM: offsets are multiples of block_bytes */
-	bool direct; /* iflag=direct, fio direct=1: past the page cache */
+	bool direct; /* iflag=direct: past the page cache */
 };
 
 /** One application: open a file for writing, write it call by call, close it. */
@@ -70,6 +65,7 @@ struct sim_write_job {
 	bool sync_end; /* and after the last one */
 };
 
+enum sim_pattern { SIM_SEQUENTIAL, SIM_STRIDED, SIM_RANDOM };
 enum sim_direction { SIM_READING, SIM_WRITING, SIM_MIXED };
 
 #define SIM_FIO_DEPTH_MAX 256
@@ -82,7 +78,7 @@ struct sim_fio_job {
 	enum sim_direction direction;
 	uint32_t read_percent; /* SIM_MIXED */
 	enum sim_pattern pattern;
-	uint64_t stride_bytes; /* SIM_STRIDED */
+	uint64_t stride_bytes; /* SIM_STRIDED: distance between the starts of two calls */
 	uint64_t block_bytes;
 	uint64_t offset_bytes; /* where the first copy's region begins */
 	uint64_t offset_increment_bytes; /* and how much later each further copy's */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sim/engine/tests/fixture.h"
 
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -401,4 +402,54 @@ Test(sim_engine, the_platform_names_hosts_with_any_character)
 	cr_expect(strstr(sim_engine_platform_xml(engine), "core=\"3\""));
 	cr_expect(strstr(sim_engine_platform_xml(engine), "latency=\"0s\""));
 	sim_engine_free(engine);
+}
+
+/* --- several clients -------------------------------------------------------------------------------------------- */
+
+struct spender {
+	struct sim_engine *engine;
+	uint64_t end_ns;
+};
+
+static void spender_main(void *arg)
+{
+	struct spender *spender = arg;
+
+	sim_cpu_use(spender->engine, 1000000);
+	spender->end_ns = sim_engine_now_ns(spender->engine);
+}
+
+Test(engine, clients_have_processors_of_their_own)
+{
+	static const struct sim_path_spec paths[] = { { .rtt_ns = 1000 }, { .rtt_ns = 1000, .client = 1 } };
+	const struct sim_topology topology = {
+		.client = { "client", 1 }, .client_count = 2, .server = { "server", 1 }, .paths = paths, .path_count = 2
+	};
+	struct sim_engine *engine = sim_engine_new(&topology, NULL);
+	struct spender spenders[4];
+	static const uint32_t clients[] = { 0, 1, 1, 0 }, expected_ns[] = { 1000000, 2000000, 2000000, 1000000 };
+
+	cr_assert(engine);
+	for (guint i = 0; i < 4; i++)
+		spenders[i] = (struct spender){ .engine = engine };
+	for (guint i = 0; i < 3; i++)
+		sim_client_thread_start(engine, clients[i], "spender", spender_main, &spenders[i]);
+	sim_thread_start(engine, SIM_SERVER, "spender", spender_main, &spenders[3]);
+	sim_engine_run(engine);
+	for (guint i = 0; i < 4; i++)
+		cr_expect_float_eq((double)spenders[i].end_ns, expected_ns[i], 2000, "%u: %g", i,
+				   (double)spenders[i].end_ns);
+	sim_engine_free(engine);
+}
+
+Test(engine, a_path_must_belong_to_a_client)
+{
+	static const struct sim_path_spec path = { .rtt_ns = 1000, .client = 1 };
+	const struct sim_topology topology = {
+		.client = { "client", 1 }, .server = { "server", 1 }, .paths = &path, .path_count = 1
+	};
+	g_autoptr(GError) error = NULL;
+
+	cr_assert_null(sim_engine_new(&topology, &error));
+	cr_expect(strstr(error->message, "belongs to no client"), "%s", error->message);
 }
