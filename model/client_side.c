@@ -84,27 +84,40 @@ void model_effect_add(struct model_worker *worker, enum model_output_kind kind, 
 		(struct model_output){ .kind = (uint8_t)kind, .channel = (uint8_t)channel, .argument = argument };
 }
 
+/* `found` has no bytes of padding that are not 0. */
+static void broken(struct model_worker *worker, const struct model_fault_found *found)
+{
+	struct model_hash hash = model_hash_end(model_hash_bytes(model_hash_start(3), found, sizeof(*found)));
+
+	if (!worker->effect->broken)
+		worker->effect->broken = model_store_put(worker->model->texts, hash, found, sizeof(*found), NULL);
+}
+
 void model_effect_broken(struct model_worker *worker, const char *rule, const char *format, ...)
 {
-	struct model_fault_found found = { 0 };
-	struct model_hash hash;
+	struct model_fault_found found;
 	va_list arguments;
 
-	if (worker->effect->broken)
-		return;
+	memset(&found, 0, sizeof(found));
 	g_strlcpy(found.rule, rule, sizeof(found.rule));
 	va_start(arguments, format);
 	vsnprintf(found.text, sizeof(found.text), format, arguments);
 	va_end(arguments);
-	hash = model_hash_end(model_hash_bytes(model_hash_start(3), &found, sizeof(found)));
-	worker->effect->broken = model_store_put(worker->model->texts, hash, &found, sizeof(found), NULL);
+	broken(worker, &found);
 }
 
 static void violated(void *context, const struct smb_violation *violation)
 {
 	const struct smb_rule_info *info = smb_rule_info(violation->rule);
+	struct model_fault_found found;
 
-	model_effect_broken(context, info ? info->name : "?", "%s", violation->text);
+	memset(&found, 0, sizeof(found));
+	g_strlcpy(found.rule, info ? info->name : "?", sizeof(found.rule));
+	g_strlcpy(found.text, violation->text, sizeof(found.text));
+	found.has_message = true;
+	found.channel = violation->channel;
+	found.message_id = violation->message_id;
+	broken(context, &found);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- draining */

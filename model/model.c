@@ -129,26 +129,34 @@ static void put_first(struct model_worker *worker)
 	memcpy(model->first.left, model->config.faults, sizeof(model->first.left));
 }
 
-/* The mount, as it goes when nothing is chosen: always the first move, until the application may go on and nothing is
- * under way. */
+/* Always the first move, until the application may go on and nothing is under way. */
+bool model_mount_next(struct model_worker *worker, const struct model_state *state, struct model_move *move)
+{
+	struct model_move moves[MODEL_MOVES_MAX];
+	uint32_t count = model_moves(worker, state, moves);
+	uint32_t taken = 0;
+
+	while (taken < count && moves[taken].kind == MODEL_MOVE_START && moves[taken].argument != MODEL_SYSTEM)
+		taken++;
+	if (taken == count || moves[taken].kind == MODEL_MOVE_WAKE)
+		return false;
+	*move = moves[taken];
+	return true;
+}
+
 static bool mount_first(struct model_worker *worker, GError **error)
 {
 	struct model *model = worker->model;
-	struct model_move moves[MODEL_MOVES_MAX];
 	struct model_state next;
+	struct model_move move;
 
 	memset(model->first.left, 0, sizeof(model->first.left));
 	for (guint i = 0; i < MOUNT_MOVES_MAX; i++) {
-		uint32_t count = model_moves(worker, &model->first, moves);
-		uint32_t taken = 0;
-
-		while (taken < count && moves[taken].kind == MODEL_MOVE_START && moves[taken].argument != MODEL_SYSTEM)
-			taken++;
-		if (taken == count || moves[taken].kind == MODEL_MOVE_WAKE) {
+		if (!model_mount_next(worker, &model->first, &move)) {
 			memcpy(model->first.left, model->config.faults, sizeof(model->first.left));
 			return true;
 		}
-		if (!model_do(worker, &model->first, moves[taken], &next)) {
+		if (!model_do(worker, &model->first, move, &next)) {
 			g_set_error(error, MODEL_ERROR, MODEL_ERROR_CONFIG, "the mount fails: %s: %s",
 				    model_broken(worker)->rule, model_broken(worker)->text);
 			return false;

@@ -68,6 +68,9 @@ struct model_worker *model_worker_new(struct model *model);
 void model_worker_free(struct model_worker *worker);
 
 void model_first_state(struct model *model, struct model_state *state);
+/** The next move of the mount that comes before the first state when a model starts mounted: never a choice or a fault.
+ *  False: the mount is done and nothing is under way. */
+bool model_mount_next(struct model_worker *worker, const struct model_state *state, struct model_move *move);
 
 /** What can happen in `state`, in an order that depends on the state alone; returns how many. 0: the end, or stuck. */
 uint32_t model_moves(struct model_worker *worker, const struct model_state *state,
@@ -77,6 +80,9 @@ uint32_t model_moves(struct model_worker *worker, const struct model_state *stat
 struct model_fault_found {
 	char rule[8]; /* "C6"; "stuck", "valid", "fails", "cut" when it is none of the numbered ones */
 	char text[240];
+	bool has_message; /* a message of `channel` was seen to break it */
+	uint32_t channel;
+	uint64_t message_id;
 };
 
 /** Do one of model_moves. False: a rule was broken, see model_broken; `next` is what came of it all the same. */
@@ -93,6 +99,8 @@ bool model_check_end(struct model_worker *worker, const struct model_state *stat
 void model_move_write(const struct model *model, struct model_move move, GString *text);
 /** Read it back. */
 bool model_move_read(const struct model *model, const char *text, struct model_move *move, GError **error);
+/** A PDU: "[READ(0+65536)<mid7 ch1 req9>]". */
+void model_pdu_tell(const struct smb_pdu *pdu, GString *text);
 /** What happens, for people: "the server receives [READ(0+65536)<mid7 ch1 req9>] on channel 0". */
 void model_move_tell(struct model_worker *worker, const struct model_state *state, struct model_move move,
 		     GString *text);

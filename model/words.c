@@ -94,7 +94,7 @@ bool model_move_read(const struct model *model, const char *text, struct model_m
 
 /* -------------------------------------------------------------------------------------------------------- for people */
 
-static void tell_pdu(const struct smb_pdu *pdu, GString *text)
+void model_pdu_tell(const struct smb_pdu *pdu, GString *text)
 {
 	struct smb_notation_pair pair = { 0 };
 	struct smb_chain_reader reader;
@@ -126,7 +126,7 @@ static void tell_next_pdu(const struct model *model, const struct model_state *s
 
 	g_string_append_printf(text, "the %s receives ", direction == MODEL_TO_SERVER ? "server" : "client");
 	if (model_state_pdu(model, state, move.channel, direction, 0, &pdu))
-		tell_pdu(&pdu, text);
+		model_pdu_tell(&pdu, text);
 	g_string_append_printf(text, " on channel %u", move.channel);
 }
 
