@@ -5,6 +5,7 @@
 #include "experiments/keys.h"
 #include "experiments/point.h"
 #include "experiments/scan.h"
+#include "model/model.h"
 #include "sim/world/nearest.h"
 
 #include <string.h>
@@ -355,4 +356,15 @@ void lab_check_free(struct lab_check *check)
 	g_free(check->path);
 	g_free(check->title);
 	g_free(check);
+}
+
+GError *lab_check_error(GError *error)
+{
+	GError *told;
+
+	if (error->domain != MODEL_ERROR)
+		return error;
+	told = g_error_new_literal(LAB_ERROR, LAB_ERROR_USAGE, error->message);
+	g_error_free(error);
+	return told;
 }

@@ -23,6 +23,9 @@ struct lab_check *lab_check_load(const char *path, char **sets, GError **error);
 struct lab_check *lab_check_parse(const char *path, const char *text, char **sets, GError **error);
 void lab_check_free(struct lab_check *check);
 
+/** An error of the model as one of the program: what a user gave is to blame. Takes and returns ownership. */
+GError *lab_check_error(GError *error);
+
 /** A key that only check configs have. */
 struct lab_check_key {
 	const char *section;

@@ -3,9 +3,11 @@
 /* smblab check: every interleaving of a small system. */
 
 #include "experiments/check_config.h"
+#include "experiments/check_kit.h"
 #include "experiments/commands.h"
 #include "experiments/progress.h"
 #include "model/explore.h"
+#include "reports/kit/kit.h"
 
 #include <glib-unix.h>
 #include <json-glib/json-glib.h>
@@ -23,6 +25,9 @@ struct check_options {
 	char *max_time;
 	int jobs;
 	char **sets;
+	char *kit;
+	gboolean no_kit;
+	char *graph;
 	gboolean json;
 };
 
@@ -194,14 +199,27 @@ static int exit_code_of(enum model_outcome outcome)
 	return codes[outcome];
 }
 
-static void as_lab_error(GError **error)
+/* Where a counterexample goes; NULL: nowhere. */
+static char *kit_of(const struct lab_check *check, const struct check_options *options)
 {
-	if (error && *error && (*error)->domain == MODEL_ERROR) {
-		GError *told = g_error_new_literal(LAB_ERROR, LAB_ERROR_USAGE, (*error)->message);
+	if (options->no_kit)
+		return NULL;
+	if (!options->kit)
+		return lab_kit_directory(check->path);
+	return g_canonicalize_filename(options->kit, NULL);
+}
 
-		g_error_free(*error);
-		*error = told;
-	}
+/* A kit that nobody asked for and that cannot be written does not hide the fault. */
+static int write_kit(const char *kit, const struct lab_check *check, struct model *model,
+		     const struct check_options *options, const struct model_result *result)
+{
+	GError *error = NULL;
+	int code = exit_code_of(result->outcome), failed;
+
+	if (lab_kit_write(kit, check->path, options->sets, model, result, &error))
+		return code;
+	failed = lab_fail(lab_check_error(error));
+	return options->kit ? failed : code;
 }
 
 static int explore(const struct lab_check *check, struct model *model, const struct check_options *options)
@@ -214,12 +232,14 @@ static int explore(const struct lab_check *check, struct model *model, const str
 		.context = &is_terminal,
 		.stop = &stop_wanted,
 	};
+	g_autofree char *kit = kit_of(check, options);
 	struct model_result result;
 	GError *error = NULL;
 	int code;
 
-	if (!take_bounds(options, &how.bounds, &error))
-		return lab_fail(error);
+	if (!take_bounds(options, &how.bounds, &error) || (options->kit && !kit_may_write(kit, &error)) ||
+	    (options->graph && !lab_graph_write(options->graph, model, &error)))
+		return lab_fail(lab_check_error(error));
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	model_explore(model, &how, &result);
@@ -230,6 +250,8 @@ static int explore(const struct lab_check *check, struct model *model, const str
 	else
 		print_text(check, model, &result);
 	code = exit_code_of(result.outcome);
+	if (result.trace && kit)
+		code = write_kit(kit, check, model, options, &result);
 	model_result_clear(&result);
 	return code;
 }
@@ -244,8 +266,7 @@ static int check_config(const char *path, const struct check_options *options)
 	if (!check)
 		return lab_fail(error);
 	model = model_new(&check->model, &error);
-	as_lab_error(&error);
-	code = model ? explore(check, model, options) : lab_fail(error);
+	code = model ? explore(check, model, options) : lab_fail(lab_check_error(error));
 	model_free(model);
 	lab_check_free(check);
 	return code;
@@ -265,6 +286,11 @@ int lab_command_check(int argc, char **argv)
 		{ "jobs", 'j', 0, G_OPTION_ARG_INT, &options.jobs, "threads; 0 = one per core (1)", "N" },
 		{ "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.sets, "replace a value of the config",
 		  "SECTION.KEY=VALUE" },
+		{ "kit", 0, 0, G_OPTION_ARG_FILENAME, &options.kit,
+		  "where the counterexample goes when a rule is broken (out/check-NAME)", "DIR" },
+		{ "no-kit", 0, 0, G_OPTION_ARG_NONE, &options.no_kit, "write no counterexample", NULL },
+		{ "graph", 0, 0, G_OPTION_ARG_FILENAME, &options.graph,
+		  "write all states of a small model: .svg, or .dot for other tools", "FILE" },
 		{ "json", 0, 0, G_OPTION_ARG_NONE, &options.json, "for programs", NULL },
 		{ 0 },
 	};
@@ -289,5 +315,7 @@ int lab_command_check(int argc, char **argv)
 	g_free(options.max_memory);
 	g_free(options.max_time);
 	g_strfreev(options.sets);
+	g_free(options.kit);
+	g_free(options.graph);
 	return code;
 }

@@ -17,6 +17,7 @@ int lab_command_report(int argc, char **argv);
 int lab_command_merge(int argc, char **argv);
 int lab_command_bill(int argc, char **argv);
 int lab_command_check(int argc, char **argv);
+int lab_command_replay(int argc, char **argv);
 int lab_command_list(int argc, char **argv);
 
 /** How a command's command line is read. */

@@ -20,6 +20,7 @@ static const struct {
 	{ "merge", "join the shards of a run", lab_command_merge },
 	{ "bill", "the round-trip bill of shell commands, chain by chain", lab_command_bill },
 	{ "check", "every interleaving of a small system, judged by the rules", lab_command_check },
+	{ "replay", "a counterexample of check again, step by step", lab_command_replay },
 	{ "list", "what exists: eras, policies, presets, profiles, rules, keys, ...", lab_command_list },
 };
 
