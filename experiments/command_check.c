@@ -4,6 +4,7 @@
 
 #include "experiments/check_config.h"
 #include "experiments/check_kit.h"
+#include "experiments/command_check_mutants.h"
 #include "experiments/commands.h"
 #include "experiments/progress.h"
 #include "model/explore.h"
@@ -29,6 +30,7 @@ struct check_options {
 	gboolean no_kit;
 	char *graph;
 	gboolean json;
+	char *mutant;
 };
 
 static volatile bool stop_wanted;
@@ -272,6 +274,32 @@ static int check_config(const char *path, const struct check_options *options)
 	return code;
 }
 
+static int check_mutants(char *path, const struct check_options *options)
+{
+	const struct lab_mutants_options mutants = {
+		.config = path,
+		.sets = options->sets,
+		.jobs = options->jobs,
+		.max_states = (guint64)options->max_states,
+	};
+
+	return lab_check_mutants(options->mutant, &mutants);
+}
+
+/** One config, none only with --mutant. */
+static bool take_config(int argc, char **argv, const struct check_options *options, char **path, int *code)
+{
+	bool is_all = !g_strcmp0(options->mutant, "all");
+
+	*path = argc > 1 ? lab_config_path(argv[argc - 1]) : NULL;
+	if (is_all ? !*path : *path || options->mutant)
+		return true;
+	fprintf(stderr, "smblab: check: %s (--help tells more)\n",
+		is_all ? "each mutant has its own config, name none with --mutant all" : "a config is missing");
+	*code = 2;
+	return false;
+}
+
 int lab_command_check(int argc, char **argv)
 {
 	struct check_options options = { .jobs = 1 };
@@ -292,6 +320,9 @@ int lab_command_check(int argc, char **argv)
 		{ "graph", 0, 0, G_OPTION_ARG_FILENAME, &options.graph,
 		  "write all states of a small model: .svg, or .dot for other tools", "FILE" },
 		{ "json", 0, 0, G_OPTION_ARG_NONE, &options.json, "for programs", NULL },
+		{ "mutant", 0, 0, G_OPTION_ARG_STRING, &options.mutant,
+		  "check the program with a historical bug in it (model/mutants), or with each in turn: \"all\"",
+		  "NAME" },
 		{ 0 },
 	};
 	const struct lab_usage usage = {
@@ -302,16 +333,16 @@ int lab_command_check(int argc, char **argv)
 			"all rules hold; 1: one is broken, with the shortest way there; 4: a bound was reached.",
 		.example = "smblab check experiments/check/credits-1ch.ini --jobs 2",
 		.options = entries,
-		.least = 1,
+		.least = 0,
 		.most = 1,
 	};
 	g_autofree char *path = NULL;
 	int code;
 
-	if (lab_usage_parse(&usage, &argc, &argv, &code) && lab_jobs_check(options.jobs, &code)) {
-		path = lab_config_path(argv[argc - 1]);
-		code = check_config(path, &options);
-	}
+	if (lab_usage_parse(&usage, &argc, &argv, &code) && lab_jobs_check(options.jobs, &code) &&
+	    take_config(argc, argv, &options, &path, &code))
+		code = options.mutant ? check_mutants(path, &options) : check_config(path, &options);
+	g_free(options.mutant);
 	g_free(options.max_memory);
 	g_free(options.max_time);
 	g_strfreev(options.sets);

@@ -15,33 +15,33 @@ void lab_mutant_free(struct lab_mutant *mutant)
 	g_free(mutant->fault);
 	g_free(mutant->config);
 	g_free(mutant->unexpressible);
+	g_strfreev(mutant->rules);
 	g_free(mutant->program);
 	g_free(mutant);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- a head */
 
+static bool is_rule(const char *word)
+{
+	static const char *const others[] = { "stuck", "fails", "valid", "cut", LAB_RULE_ASSERTION, LAB_RULE_THROUGHPUT,
+					      NULL };
+	guint64 number;
+
+	return g_strv_contains(others, word) ||
+	       (*word == 'C' && g_ascii_string_to_unsigned(word + 1, 10, 1, RULES, &number, NULL));
+}
+
 static bool read_rules(struct lab_mutant *mutant, const char *text)
 {
-	g_auto(GStrv) words = g_strsplit(text, " ", -1);
-
-	for (char **word = words; *word; word++) {
-		guint64 number = 0;
-		int rule;
-
-		if (!strcmp(*word, "throughput"))
-			rule = LAB_RULE_THROUGHPUT;
-		else if (!strcmp(*word, "assertion"))
-			rule = LAB_RULE_ASSERTION;
-		else if (**word == 'C' && g_ascii_string_to_unsigned(*word + 1, 10, 1, RULES, &number, NULL))
-			rule = (int)number;
-		else
+	if (mutant->rules)
+		return false;
+	mutant->rules = g_strsplit(text, " ", -1);
+	for (char **word = mutant->rules; *word; word++) {
+		if (!is_rule(*word))
 			return false;
-		if (mutant->rule_count == LAB_MUTANT_RULES_MAX)
-			return false;
-		mutant->rules[mutant->rule_count++] = rule;
 	}
-	return mutant->rule_count > 0;
+	return *mutant->rules != NULL;
 }
 
 static bool take(struct lab_mutant *mutant, const char *key, const char *text)
@@ -86,7 +86,7 @@ static const char *what_is_missing(const struct lab_mutant *mutant)
 		return NULL;
 	if (!mutant->config)
 		return "Config";
-	return mutant->bug && !mutant->rule_count ? "Rule" : NULL;
+	return mutant->bug && !mutant->rules ? "Rule" : NULL;
 }
 
 struct lab_mutant *lab_mutant_read(const char *path, const char *text, GError **error)
@@ -118,20 +118,9 @@ struct lab_mutant *lab_mutant_read(const char *path, const char *text, GError **
 	return NULL;
 }
 
-char *lab_mutant_rules(const struct lab_mutant *mutant)
+bool lab_mutant_names_rule(const struct lab_mutant *mutant, const char *rule)
 {
-	GString *text = g_string_new(NULL);
-
-	for (guint i = 0; i < mutant->rule_count; i++) {
-		g_string_append(text, i ? " or " : "");
-		if (mutant->rules[i] == LAB_RULE_THROUGHPUT)
-			g_string_append(text, "throughput");
-		else if (mutant->rules[i] == LAB_RULE_ASSERTION)
-			g_string_append(text, "an assertion");
-		else
-			g_string_append_printf(text, "C%d", mutant->rules[i]);
-	}
-	return g_string_free(text, FALSE);
+	return mutant->rules && g_strv_contains((const char *const *)mutant->rules, rule);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- all */

@@ -6,16 +6,22 @@
  * Historical bugs: the head of each patch of model/mutants, and the program that was built with it.
  *
  * A head is lines "Key: text", up to a line "---"; a line that begins with a blank goes on with the one before. Bug,
- * Source and Fault name what went wrong, Rule the rules of which it must break one (C1 to C36; "throughput": it breaks
- * none but takes longer; "assertion": the core notices itself), Config what finds it. "Expressible: no; REASON" stands in
- * place of the last two. A control, a change that breaks no rule, has Change in place of Bug, Source, Fault and Rule.
+ * Source and Fault name what went wrong, Config what finds it, and Rule by what: a list of which one must come true, of
+ *   C1 to C36    the rule is broken
+ *   stuck        nothing can happen any more and the application is not done (C33, C34)
+ *   fails        an operation ends with an error though nothing went wrong (C34)
+ *   valid        the state of a core contradicts itself (C7, C36)
+ *   cut          the server ends the connection of a client that it should serve (C1, C11)
+ *   assertion    the core notices itself and stops (C36)
+ *   throughput   no rule is broken, but the simulation takes longer
+ * "Expressible: no; REASON" stands in place of Rule and Config. A control, a change that breaks no rule, has Change and
+ * Config.
  */
 
 #include "experiments/value.h"
 
-#define LAB_RULE_THROUGHPUT (-1)
-#define LAB_RULE_ASSERTION (-2)
-#define LAB_MUTANT_RULES_MAX 6
+#define LAB_RULE_THROUGHPUT "throughput"
+#define LAB_RULE_ASSERTION "assertion"
 
 struct lab_mutant {
 	char *name;
@@ -24,16 +30,14 @@ struct lab_mutant {
 	char *fault; /* of a control: its change */
 	char *config;
 	char *unexpressible; /* why the core cannot have that bug; NULL: it can */
-	int rules[LAB_MUTANT_RULES_MAX]; /* C number, or LAB_RULE_* */
-	guint rule_count;
+	char **rules; /* NULL at the end; NULL: a control, or not expressible */
 	char *program; /* NULL with `unexpressible` */
 };
 
 void lab_mutant_free(struct lab_mutant *mutant);
 /** Read a head. LAB_ERROR_USAGE names file and line. `program` is left NULL. */
 struct lab_mutant *lab_mutant_read(const char *path, const char *text, GError **error);
-/** "C6 or C1" */
-char *lab_mutant_rules(const struct lab_mutant *mutant);
+bool lab_mutant_names_rule(const struct lab_mutant *mutant, const char *rule);
 
 /** All mutants in the folder `mutants` beside the running program, bugs first, each kind by number and name.
  *  LAB_ERROR_ENVIRONMENT: they are not built. */
@@ -53,7 +57,7 @@ enum lab_mutant_end {
 
 struct lab_mutant_verdict {
 	enum lab_mutant_end end;
-	int rule; /* C number or LAB_RULE_*; 0: another fault than of a rule */
+	char *rule; /* by which it was killed */
 	char *text; /* the fault, or why it failed */
 	guint depth; /* moves to the fault */
 	guint64 states;

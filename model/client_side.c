@@ -135,6 +135,7 @@ static void mounted(struct model_worker *worker)
 		.max_credits = config->mount.max_credits ? config->mount.max_credits
 							 : config->policy.max_credits_default,
 		.rsize = info.rsize,
+		.readahead_bytes = (uint64_t)info.ra_pages * config->page_bytes,
 		.page_bytes = is_cached ? config->page_bytes : 0,
 	};
 	smb_monitor_set_expect(model_client_monitor(model, worker->client), &expect);
@@ -148,6 +149,7 @@ static void done(struct model_worker *worker, const struct smb_client_output *ou
 	uint32_t thread = model_thread_done(&worker->model->config, head, output);
 	g_autoptr(GString) what = NULL;
 
+	head->idle_wakes = 0;
 	if (is_mount && output->verdict == SMB_OP_OK)
 		mounted(worker);
 	if (output->verdict == SMB_OP_OK)
@@ -275,6 +277,9 @@ static void wake(struct model_worker *worker)
 
 	head->now_ns = MAX(head->now_ns, head->wake_ns);
 	head->wake_ns = UINT64_MAX;
+	if (++head->idle_wakes > MODEL_IDLE_WAKES_MAX)
+		model_effect_broken(worker, "stuck",
+				    "nothing but timers happens any more, and the application is not done");
 	smb_client_wake(model_client_core(worker->model, worker->client), head->now_ns);
 }
 
@@ -371,7 +376,7 @@ static void fill_ports(struct model_worker *worker, struct model_client_ports *p
 static struct model_hash hash_head(const struct model_client_head *head, struct model_hash hash)
 {
 	hash = model_hash_word(hash, head->wake_ns == UINT64_MAX ? UINT64_MAX : head->wake_ns - head->now_ns);
-	hash = model_hash_word(hash, head->phase);
+	hash = model_hash_word(hash, (uint64_t)head->idle_wakes << 8 | head->phase);
 	hash = model_hash_bytes(hash, head->link, sizeof(head->link));
 	hash = model_hash_bytes(hash, head->file_state, sizeof(head->file_state));
 	hash = model_hash_bytes(hash, head->file, sizeof(head->file));

@@ -12,6 +12,7 @@
 #define MODEL_OUTPUTS_MAX 64 /* of one event */
 #define MODEL_ENCODED_MAX 65536
 #define MODEL_TOKENS 64
+#define MODEL_IDLE_WAKES_MAX 40 /* so many timers without an end of any operation: none will end any more */
 
 enum model_phase { MODEL_MOUNTING, MODEL_RUNNING, MODEL_UNMOUNTING, MODEL_FINISHED };
 enum model_link { MODEL_LINK_NONE, MODEL_LINK_OPENING, MODEL_LINK_OPEN };
@@ -28,6 +29,7 @@ struct model_client_head {
 	uint64_t now_ns;
 	uint64_t wake_ns; /* UINT64_MAX: no timer is set */
 	uint8_t phase;
+	uint8_t idle_wakes; /* timers since an operation ended */
 	uint8_t link[MODEL_CHANNELS_MAX];
 	struct model_thread_state thread[MODEL_THREADS_MAX + 1]; /* the last: mount and unmount */
 	uint8_t file_state[MODEL_FILES_MAX];

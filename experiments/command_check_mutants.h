@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef EXPERIMENTS_COMMAND_CHECK_MUTANTS_H
+#define EXPERIMENTS_COMMAND_CHECK_MUTANTS_H
+
+/** The part of `smblab check` that is about mutants (mutants.h). */
+
+#include <glib.h>
+
+struct lab_mutants_options {
+	const char *config; /* in place of the one that the mutant names; NULL. Not with "all" */
+	char **sets; /* --set, for a single mutant; NULL: none */
+	int jobs; /* "all": processes at a time; 0 = one per core */
+	guint64 max_states; /* bound of each; 0 = none, but for the controls of "all" CONTROL_STATES */
+};
+
+/** Check the mutant `name`, which then speaks for itself, or "all": a line each and the score. Returns the exit code: of
+ *  "all" 1 when a bug survives or is killed by another rule than its patch names, or a control is reported. */
+int lab_check_mutants(const char *name, const struct lab_mutants_options *options);
+
+#endif
