@@ -6,43 +6,38 @@
  * window of MessageIds and the clock stand (ids and times are relative to it), unused slots.
  */
 #include "protocol/client/write.h"
+#include "protocol/wire/encoder.h"
 
 #include <string.h>
 
+#define NS_PER_S UINT64_C(1000000000)
+#define RANKS_MAX 256u /* tables of requests up to this size are numbered canonically, larger ones by slot */
+
 struct encoder {
 	const struct smb_client *client;
-	uint8_t *buffer;
-	size_t size;
-	size_t used; /* may pass size: then the answer is 0 */
+	struct smb_encoder out;
+	uint32_t order[RANKS_MAX]; /* slots in canonical order */
+	uint32_t rank[RANKS_MAX]; /* the place of each slot in it */
 };
-
-static void put(struct encoder *encoder, uint64_t value, size_t bytes)
-{
-	for (size_t i = 0; i < bytes; i++, encoder->used++) {
-		if (encoder->used < encoder->size)
-			encoder->buffer[encoder->used] = (uint8_t)(value >> (8 * i));
-	}
-}
 
 static void put8(struct encoder *encoder, uint64_t value)
 {
-	put(encoder, value, 1);
+	smb_encode8(&encoder->out, value);
 }
 
 static void put32(struct encoder *encoder, uint64_t value)
 {
-	put(encoder, value, 4);
+	smb_encode32(&encoder->out, value);
 }
 
 static void put64(struct encoder *encoder, uint64_t value)
 {
-	put(encoder, value, 8);
+	smb_encode64(&encoder->out, value);
 }
 
 static void put_bytes(struct encoder *encoder, const void *bytes, size_t length)
 {
-	for (size_t i = 0; i < length; i++)
-		put8(encoder, ((const uint8_t *)bytes)[i]);
+	smb_encode_bytes(&encoder->out, bytes, length);
 }
 
 static void put_slice(struct encoder *encoder, struct smb_slice slice)
@@ -70,22 +65,30 @@ static bool comes_before(const struct smb_request *a, const struct smb_request *
 	return a->op < b->op;
 }
 
-/** The request's canonical number: how many come before it. */
-static uint32_t rank_of(const struct smb_client *client, uint32_t slot)
+/** Sort the requests under way; sixteen or so of them. */
+static void rank_requests(struct encoder *encoder)
 {
-	const struct smb_request *request;
-	uint32_t rank = 0;
+	const struct smb_client *client = encoder->client;
+	uint32_t count = 0;
 
-	if (slot == NONE)
-		return NONE;
-	request = client_request_at(client, slot);
-	for (uint32_t i = 0; i < client->requests.size; i++) {
-		const struct smb_request *other = client_request_at(client, i);
+	for (uint32_t slot = 0; client->requests.size <= RANKS_MAX && slot < client->requests.size; slot++) {
+		const struct smb_request *request = client_request_at(client, slot);
+		uint32_t at = count;
 
-		if (i != slot && other->state != SMB_REQUEST_FREE && comes_before(other, request))
-			rank++;
+		if (request->state == SMB_REQUEST_FREE)
+			continue;
+		for (; at && comes_before(request, client_request_at(client, encoder->order[at - 1])); at--)
+			encoder->order[at] = encoder->order[at - 1];
+		encoder->order[at] = slot;
+		count++;
 	}
-	return rank;
+	for (uint32_t i = 0; i < count; i++)
+		encoder->rank[encoder->order[i]] = i;
+}
+
+static uint32_t rank_of(const struct encoder *encoder, uint32_t slot)
+{
+	return slot == NONE || encoder->client->requests.size > RANKS_MAX ? slot : encoder->rank[slot];
 }
 
 static void put_list(struct encoder *encoder, struct client_list list)
@@ -103,6 +106,19 @@ static void put_credits(struct encoder *encoder, const struct smb_credits *credi
 	put32(encoder, credits->in_flight);
 	put8(encoder, credits->echoes);
 	put8(encoder, credits->oplocks);
+}
+
+/** How long the server has been silent counts only when the echo timer looks (unasked.c, channel_timer): then it is more or
+ *  less than one interval, and so many looks away from being too long. */
+static void put_silence(struct encoder *encoder, const struct client_channel *channel)
+{
+	uint64_t interval = encoder->client->mount.echo_interval_s * NS_PER_S;
+	uint64_t silence = channel->next_echo_ns - channel->last_response_ns;
+
+	if (channel->next_echo_ns == NEVER)
+		return;
+	put8(encoder, silence + NS_PER_S >= interval);
+	put8(encoder, silence / interval < CLIENT_SILENT_INTERVALS ? silence / interval : CLIENT_SILENT_INTERVALS);
 }
 
 static void put_channel(struct encoder *encoder, const struct client_channel *channel)
@@ -123,7 +139,7 @@ static void put_channel(struct encoder *encoder, const struct client_channel *ch
 	put8(encoder, channel->window.next > 0);
 	put_list(encoder, channel->waiters);
 	put_time(encoder, channel->next_echo_ns);
-	put64(encoder, encoder->client->now_ns - channel->last_response_ns);
+	put_silence(encoder, channel);
 	put8(encoder, channel->verdict);
 	put32(encoder, channel->status);
 }
@@ -151,8 +167,8 @@ static void put_request(struct encoder *encoder, const struct smb_request *reque
 	put32(encoder, request->file);
 	put64(encoder, request->offset);
 	put32(encoder, request->length);
-	put32(encoder, rank_of(client, request->chain));
-	put32(encoder, rank_of(client, request->before));
+	put32(encoder, rank_of(encoder, request->chain));
+	put32(encoder, rank_of(encoder, request->before));
 	put8(encoder, request->answered | request->head_lost << 1);
 	put64(encoder, request->head_source);
 	put64(encoder, request->head_end);
@@ -162,7 +178,8 @@ static void put_request(struct encoder *encoder, const struct smb_request *reque
 		put64(encoder, client_channel_at(client, request->channel)->window.next - request->message_id);
 		put8(encoder, request->async_id != 0);
 		put32(encoder, request->charge);
-		put8(encoder, client->session.pause_reads && request->data_source > client->session.paused_at);
+		put8(encoder, client->session.pause_reads && request->command == SMB2_READ &&
+				      request->data_source > client->session.paused_at);
 		put_write_data(encoder, request);
 		if (request->purpose == PURPOSE_CANCELLED)
 			put8(encoder, request->status != 0);
@@ -181,13 +198,13 @@ static void put_requests(struct encoder *encoder)
 	const struct smb_client *client = encoder->client;
 
 	put32(encoder, client->requests.taken);
-	for (uint32_t rank = 0; rank < client->requests.taken; rank++) {
-		for (uint32_t slot = 0; slot < client->requests.size; slot++) {
-			const struct smb_request *request = client_request_at(client, slot);
-
-			if (request->state != SMB_REQUEST_FREE && rank_of(client, slot) == rank)
-				put_request(encoder, request);
-		}
+	for (uint32_t i = 0; client->requests.size <= RANKS_MAX && i < client->requests.taken; i++)
+		put_request(encoder, client_request_at(client, encoder->order[i]));
+	for (uint32_t slot = 0; client->requests.size > RANKS_MAX && slot < client->requests.size; slot++) {
+		if (client_request_at(client, slot)->state == SMB_REQUEST_FREE)
+			continue;
+		put32(encoder, slot);
+		put_request(encoder, client_request_at(client, slot));
 	}
 }
 
@@ -232,12 +249,12 @@ static void put_read(struct encoder *encoder, const struct client_op *op)
 	put64(encoder, op->window.end);
 	put64(encoder, op->window.mark);
 	put8(encoder, op->window.issued > 0);
-	put32(encoder, rank_of(encoder->client, op->window.wait_for));
-	put32(encoder, rank_of(encoder->client, op->window.before));
+	put32(encoder, rank_of(encoder, op->window.wait_for));
+	put32(encoder, rank_of(encoder, op->window.before));
 	put_slice(encoder, op->window.head);
 	put64(encoder, transfer->position);
 	put64(encoder, transfer->end);
-	put32(encoder, rank_of(encoder->client, transfer->head));
+	put32(encoder, rank_of(encoder, transfer->head));
 	put_slice(encoder, transfer->data);
 	put8(encoder, transfer->at_end);
 	put64(encoder, op->offset);
@@ -245,14 +262,16 @@ static void put_read(struct encoder *encoder, const struct client_op *op)
 }
 
 /** The request that carries WRITE `write` of a file, by its canonical number. */
-static uint32_t rank_of_write(const struct smb_client *client, uint32_t file, uint32_t write)
+static uint32_t rank_of_write(const struct encoder *encoder, uint32_t file, uint32_t write)
 {
+	const struct smb_client *client = encoder->client;
+
 	for (uint32_t slot = 0; write != SMB_WRITE_NONE && slot < client->requests.size; slot++) {
 		const struct smb_request *request = client_request_at(client, slot);
 
 		if (request->state == SMB_REQUEST_SENT && request->purpose == PURPOSE_WRITE_BACK &&
 		    request->file == file && request->write == write)
-			return rank_of(client, slot);
+			return rank_of(encoder, slot);
 	}
 	return NONE;
 }
@@ -273,7 +292,7 @@ static void put_pass(struct encoder *encoder, const struct client_op *op)
 	put64(encoder, pass->position);
 	put64(encoder, pass->chunk_left);
 	put8(encoder, pass->wrapped);
-	put32(encoder, rank_of_write(encoder->client, op->file, pass->write));
+	put32(encoder, rank_of_write(encoder, op->file, pass->write));
 }
 
 static void put_write(struct encoder *encoder, const struct client_op *op)
@@ -289,7 +308,7 @@ static void put_write(struct encoder *encoder, const struct client_op *op)
 	put8(encoder, writer->read_tried);
 	put64(encoder, op->transfer.position);
 	put64(encoder, op->transfer.end);
-	put32(encoder, rank_of(encoder->client, op->transfer.head));
+	put32(encoder, rank_of(encoder, op->transfer.head));
 	put_slice(encoder, op->transfer.data);
 	put8(encoder, op->transfer.at_end);
 }
@@ -304,9 +323,11 @@ static void put_op(struct encoder *encoder, const struct client_op *op)
 	put32(encoder, op->step);
 	put32(encoder, op->tries);
 	put32(encoder, op->status);
-	put64(encoder, op->handle.persistent);
-	put64(encoder, op->handle.volatile_id);
 	put8(encoder, op->handle_is_open);
+	if (op->handle_is_open || op->wait == OP_REPLY) {
+		put64(encoder, op->handle.persistent);
+		put64(encoder, op->handle.volatile_id);
+	}
 	put32(encoder, op->file);
 	put8(encoder, op->verdict);
 	put64(encoder, op->bytes);
@@ -314,7 +335,13 @@ static void put_op(struct encoder *encoder, const struct client_op *op)
 		put_read(encoder, op);
 	if (op->kind == SMB_OP_WRITE)
 		put_write(encoder, op);
+	if (op->kind == SMB_OP_COMMAND) {
+		put32(encoder, op->lane);
+		put32(encoder, op->members);
+		put8(encoder, op->error);
+	}
 	if (op->kind == SMB_OP_OPEN) {
+		put8(encoder, op->random_hint);
 		put8(encoder, op->access);
 		put8(encoder, op->create);
 		put8(encoder, op->truncate);
@@ -331,7 +358,7 @@ static void put_run(struct encoder *encoder, const struct smb_page_run *run)
 	put64(encoder, run->pages);
 	put8(encoder, run->state);
 	if (run->state == SMB_PAGE_READING) {
-		put32(encoder, rank_of(encoder->client, run->reader));
+		put32(encoder, rank_of(encoder, run->reader));
 		return;
 	}
 	put64(encoder, run->source);
@@ -351,8 +378,6 @@ static void put_dirty(struct encoder *encoder, uint32_t i)
 	const struct smb_dirty *dirty = &file->dirty;
 	const struct smb_dirty_run *runs = client_dirty_runs_of(encoder->client, i);
 
-	put8(encoder, file->access);
-	put8(encoder, file->direct);
 	put8(encoder, file->flush);
 	put8(encoder, file->has_expired);
 	put_time(encoder, file->dirty_since_ns);
@@ -367,7 +392,7 @@ static void put_dirty(struct encoder *encoder, uint32_t i)
 		put64(encoder, runs[n].end);
 		put64(encoder, runs[n].source);
 		put64(encoder, runs[n].source_offset);
-		put32(encoder, rank_of_write(encoder->client, i, runs[n].write));
+		put32(encoder, rank_of_write(encoder, i, runs[n].write));
 		put8(encoder, runs[n].again);
 	}
 }
@@ -385,8 +410,10 @@ static void put_file(struct encoder *encoder, uint32_t i)
 	put64(encoder, file->bytes);
 	put8(encoder, file->is_invalid);
 	put8(encoder, file->reopen_wanted);
-	put64(encoder, file->failed_start);
-	put64(encoder, file->failed_end);
+	put64(encoder, file->failed_start < file->failed_end ? file->failed_start : 0);
+	put64(encoder, file->failed_start < file->failed_end ? file->failed_end : 0);
+	put8(encoder, file->access);
+	put8(encoder, file->direct);
 	put_bytes(encoder, file->name, strlen(file->name) + 1);
 	put_bytes(encoder, file->lease_key, sizeof(file->lease_key));
 	put32(encoder, file->lease_state);
@@ -395,6 +422,7 @@ static void put_file(struct encoder *encoder, uint32_t i)
 	put8(encoder, file->break_pending);
 	if (file->state == FILE_OPENING)
 		return;
+	put32(encoder, file->ra.ra_pages);
 	put64(encoder, file->ra.start);
 	put32(encoder, file->ra.size);
 	put32(encoder, file->ra.async_size);
@@ -420,6 +448,11 @@ static void put_session(struct encoder *encoder, const struct client_session *se
 	put32(encoder, session->max_transact);
 	put32(encoder, session->max_read);
 	put32(encoder, session->max_write);
+	put32(encoder, session->rsize); /* those of the first NEGOTIATE may be kept */
+	put32(encoder, session->wsize);
+	put32(encoder, session->ra_pages);
+	put32(encoder, session->security_mode);
+	put_bytes(encoder, session->server_guid, sizeof(session->server_guid));
 	put8(encoder, session->mounted);
 	put64(encoder, session->previous_id);
 	put8(encoder, session->trees_lost);
@@ -427,6 +460,7 @@ static void put_session(struct encoder *encoder, const struct client_session *se
 	put32(encoder, session->pause_reads);
 	put32(encoder, session->interface_count);
 	for (uint32_t i = 0; i < session->interface_count; i++) {
+		put32(encoder, session->interfaces[i].info.index);
 		put64(encoder, session->interfaces[i].info.link_speed_bps);
 		put32(encoder, session->interfaces[i].info.capability);
 		put32(encoder, session->interfaces[i].channels);
@@ -440,7 +474,7 @@ static void put_output(struct encoder *encoder, const struct client_output *outp
 	put32(encoder, output->channel);
 	put32(encoder, output->interface);
 	put32(encoder, output->op);
-	put32(encoder, rank_of(encoder->client, output->request));
+	put32(encoder, rank_of(encoder, output->request));
 	put_slice(encoder, output->data);
 	if (output->kind == SMB_CLIENT_WAKE)
 		put_time(encoder, output->offset);
@@ -448,16 +482,49 @@ static void put_output(struct encoder *encoder, const struct client_output *outp
 		put64(encoder, output->offset);
 }
 
-#define PICKS_REPEAT                                                                                                   \
-	720720 /* the least common multiple of 1 to 16: so many picks later every count of channels agrees */
+/** So many picks later every number of channels agrees: the least common multiple of 1 to their limit. */
+static uint32_t picks_repeat(const struct smb_client *client)
+{
+	static const uint32_t multiples[SMB_CHANNELS_MAX + 1] = { 1,	 1,	 2,	 6,	 12,	60,
+								  60,	 420,	 840,	 2520,	 2520,	27720,
+								  27720, 360360, 360360, 360360, 720720 };
+
+	return multiples[client->limits.channels];
+}
+
+/** Shell commands; `lane` and what else belongs to one stands with its operation. */
+static void put_commands(struct encoder *encoder)
+{
+	const struct smb_client *client = encoder->client;
+	const struct smb_ops *ops = client_commands(client);
+	struct smb_encoder *out = &encoder->out;
+
+	put8(encoder, ops != NULL);
+	if (!ops)
+		return;
+	put32(encoder, client->command_op);
+	put8(encoder, client->command_unmounts);
+	put8(encoder, client->command_due);
+	put8(encoder, client->command_session != client->session.count);
+	put_time(encoder, client->command_wake_ns);
+	if (out->used >= out->size) {
+		out->used = SIZE_MAX / 2;
+		return;
+	}
+	size_t length = smb_ops_encode(ops, out->buffer + out->used, out->size - out->used);
+	out->used = length ? out->used + length : SIZE_MAX / 2;
+}
 
 size_t smb_client_encode(const struct smb_client *client, uint8_t *buffer, size_t size)
 {
-	struct encoder encoder = { client, buffer, size, 0 };
+	struct encoder encoder;
 
+	encoder.client = client;
+	encoder.out = (struct smb_encoder){ buffer, size, 0 };
+	rank_requests(&encoder);
 	put_session(&encoder, &client->session);
 	put32(&encoder, client->mount_op);
-	put32(&encoder, client->picker.sequence % PICKS_REPEAT);
+	put32(&encoder, client->picker.sequence % picks_repeat(client));
 	put32(&encoder, client->leases);
 	put_time(&encoder, client->wake_ns);
 	put_time(&encoder, client->requery_ns);
@@ -465,8 +532,8 @@ size_t smb_client_encode(const struct smb_client *client, uint8_t *buffer, size_
 	put_list(&encoder, client->runnable);
 	put_list(&encoder, client->for_room);
 	put_list(&encoder, client->for_session);
-	put32(&encoder, rank_of(client, client->lost_head));
-	put32(&encoder, rank_of(client, client->closes.head));
+	put32(&encoder, rank_of(&encoder, client->lost_head));
+	put32(&encoder, rank_of(&encoder, client->closes.head));
 	put_time(&encoder, client->lost_head == NONE ? NEVER : client->lost_give_up_ns);
 	put_time(&encoder, client->work_retry_ns);
 	put8(&encoder, client->reconnect_due);
@@ -480,5 +547,6 @@ size_t smb_client_encode(const struct smb_client *client, uint8_t *buffer, size_
 	put32(&encoder, client->outputs_count);
 	for (uint32_t i = 0; i < client->outputs_count; i++)
 		put_output(&encoder, &client_outputs(client)[(client->outputs_head + i) % client->limits.outputs]);
-	return encoder.used <= size ? encoder.used : 0;
+	put_commands(&encoder);
+	return smb_encoder_length(&encoder.out);
 }

@@ -23,6 +23,7 @@
 #define NEVER UINT64_MAX
 /* Pushback does not say how long it holds: so many READs without one end the pause. */
 #define CLIENT_PAUSE_READS 16
+#define CLIENT_SILENT_INTERVALS 3 /* of echo_interval without any answer: the server is gone (server_unresponsive) */
 #define CLIENT_HOST_MAX 64 /* bytes of a server or share name */
 #define CLIENT_OUTPUT_RESERVE 8 /* outputs kept free for what an input causes at once */
 #define CLIENT_REQUEST_RESERVE 2 /* request slots kept free for break acknowledgements and echoes */

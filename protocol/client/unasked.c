@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define NS_PER_S UINT64_C(1000000000)
-#define SILENT_INTERVALS 3 /* of echo_interval without any answer: the server is gone (server_unresponsive) */
 #define LEASE_ACK_REQUIRED 0x01u /* MS-SMB2 2.2.23.2 */
 #define OPLOCK_NONE 0x00
 #define OPLOCK_LEVEL_II 0x01
@@ -121,7 +120,7 @@ static void channel_timer(struct smb_client *client, uint32_t i)
 		return;
 	client->timers_changed = true;
 	channel->next_echo_ns = client->now_ns + interval;
-	if (channel->credits.in_flight && silence >= SILENT_INTERVALS * interval)
+	if (channel->credits.in_flight && silence >= CLIENT_SILENT_INTERVALS * interval)
 		client_channel_drop(client, i, SMB_OP_DISCONNECTED, STATUS_SUCCESS);
 	else if (channel->state == CHANNEL_READY && silence + NS_PER_S >= interval)
 		send_echo(client, i);

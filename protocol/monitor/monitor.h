@@ -75,6 +75,9 @@ struct smb_monitor *smb_monitor_init(void *block, const struct smb_monitor_limit
 /** Tell (again) what is known about the client: rsize and readahead are only known once the mount has negotiated. */
 void smb_monitor_set_expect(struct smb_monitor *monitor, const struct smb_monitor_expect *expect);
 bool smb_monitor_is_valid(const struct smb_monitor *monitor);
+/** The state in canonical form for hashing, as far as it matters for what will be said from now on; `monitor` watches at
+ *  most 256 requests. Returns bytes written, 0 when `size` is too small. */
+size_t smb_monitor_encode(const struct smb_monitor *monitor, uint8_t *buffer, size_t size);
 
 /** A verdict of the monitor: the first rule that the event broke. */
 struct smb_violation {

@@ -34,10 +34,10 @@ static bool chance(uint32_t percent)
 
 static const char *const eras[] = { "2.6.39", "3.0", "4.15", "5.10", "6.1", "6.12", "next" };
 static const char *const mounts[] = {
-	"hard,vers=3.1.1",		"vers=3.1.1,multichannel,max_channels=3,wsize=131072",
+	"hard,vers=3.1.1",	     "vers=3.1.1,multichannel,max_channels=3,wsize=131072",
 	"hard,vers=3.0,wsize=65536", "vers=2.0",
-	"hard,vers=2.1,cache=none",	"vers=3.0,cache=none,wsize=65536,multichannel,max_channels=2",
-	"hard,vers=3.0,wsize=5000",	"vers=2.1,wsize=100000",
+	"hard,vers=2.1,cache=none",  "vers=3.0,cache=none,wsize=65536,multichannel,max_channels=2",
+	"hard,vers=3.0,wsize=5000",  "vers=2.1,wsize=100000",
 };
 
 struct run {

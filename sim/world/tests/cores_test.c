@@ -182,9 +182,9 @@ Test(cores, bad_servers_are_survived_and_their_faults_are_not_the_client_s)
 			bool over = cores_calm_down(cores, 20000);
 			cr_assert(over || bad_servers[n].may_hang, "%s, %s %s: an operation never ends",
 				  bad_servers[n].name, config.era, config.mount);
-			cr_assert(!cores->violations || cores->violation.received,
-				  "%s, %s %s: C%u, %s", bad_servers[n].name, config.era, config.mount,
-				  cores->violation.rule, cores->violation.text);
+			cr_assert(!cores->violations || cores->violation.received, "%s, %s %s: C%u, %s",
+				  bad_servers[n].name, config.era, config.mount, cores->violation.rule,
+				  cores->violation.text);
 			cr_assert_eq(cores->cuts_by_server, 0, "%s, %s", bad_servers[n].name, config.mount);
 			cores_free(cores);
 		}
