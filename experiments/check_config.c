@@ -259,7 +259,7 @@ static bool apply_own(struct draft *draft, const struct given *given, GError **e
 
 static bool build(struct draft *draft, GError **error)
 {
-	g_autofree struct sim_point *point = g_new0(struct sim_point, 1);
+	struct sim_point *point = draft->check->point = g_new0(struct sim_point, 1);
 	g_autofree char *directory = g_path_get_dirname(draft->check->path);
 	struct model_config *model = &draft->check->model;
 	struct lab_build_report report;
@@ -355,6 +355,7 @@ void lab_check_free(struct lab_check *check)
 		return;
 	g_free(check->path);
 	g_free(check->title);
+	g_free(check->point);
 	g_free(check);
 }
 

@@ -9,11 +9,13 @@
 
 #include "experiments/value.h"
 #include "model/config.h"
+#include "sim/world/world.h"
 
 struct lab_check {
 	char *path;
 	char *title;
 	struct model_config model;
+	struct sim_point *point; /* client, server and network as `smblab run` would have them; without a workload */
 };
 
 /** Read a config; each of `sets` (may be NULL) is SECTION.KEY=VALUE and replaces what the file says. LAB_ERROR_USAGE

@@ -4,6 +4,7 @@
 
 #include "experiments/check_config.h"
 #include "experiments/commands.h"
+#include "experiments/replay_sim.h"
 #include "experiments/version.h"
 #include "reports/kit/kit.h"
 
@@ -18,6 +19,7 @@
 struct replay_options {
 	int to; /* -1: the end */
 	gboolean json;
+	gboolean sim;
 };
 
 /* -------------------------------------------------------------------------------------------------------------- verdict */
@@ -97,6 +99,21 @@ static void print_json(const struct kit_replay *replay, const struct kit_walk *w
 	lab_json_print(json);
 }
 
+static void print_sim_json(const struct kit_replay *replay, const struct lab_sim_verdict *verdict, bool is_same)
+{
+	g_autoptr(JsonBuilder) json = json_builder_new();
+
+	json_builder_begin_object(json);
+	lab_json_string(json, "config", replay->origin.config);
+	lab_json_string(json, "recorded_rule", replay->rule);
+	lab_json_string(json, "recorded_fault", replay->fault);
+	lab_json_string(json, "rule", verdict->is_broken ? verdict->rule : NULL);
+	lab_json_string(json, "fault", verdict->is_broken ? verdict->text : NULL);
+	lab_json_bool(json, "same_rule", is_same);
+	json_builder_end_object(json);
+	lab_json_print(json);
+}
+
 /* -------------------------------------------------------------------------------------------------------- on a terminal */
 
 /* Where a command leads; -1: to the end of the session. */
@@ -163,16 +180,14 @@ static struct kit_replay *read_replay(const char *path, GError **error)
 	return kit_replay_parse(path, text, length, error);
 }
 
-static struct model *build_model(const char *path, const struct kit_replay *replay, GError **error)
+static struct lab_check *build_check(const char *path, const struct kit_replay *replay, GError **error)
 {
 	const struct kit_origin *origin = &replay->origin;
 	struct lab_check *check = lab_check_parse(origin->config, origin->text, origin->sets, error);
-	struct model *model = check ? model_new(&check->model, error) : NULL;
 
-	if (!model)
+	if (!check)
 		g_prefix_error(error, "%s: the config in it: ", path);
-	lab_check_free(check);
-	return model;
+	return check;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ replaying */
@@ -205,8 +220,8 @@ static int refuse_move(const char *path, const struct kit_replay *replay, guint 
 	return 4;
 }
 
-static int replay_with(const char *path, const struct kit_replay *replay, struct model *model,
-		       const struct replay_options *options)
+static int replay_moves(const char *path, const struct kit_replay *replay, struct model *model,
+			const struct replay_options *options)
 {
 	GError *error = NULL;
 	guint bad = 0;
@@ -220,14 +235,57 @@ static int replay_with(const char *path, const struct kit_replay *replay, struct
 	return code;
 }
 
+static int replay_in_model(const char *path, const struct kit_replay *replay, const struct lab_check *check,
+			   const struct replay_options *options)
+{
+	GError *error = NULL;
+	struct model *model = model_new(&check->model, &error);
+	int code;
+
+	if (!model) {
+		g_prefix_error(&error, "%s: the config in it: ", path);
+		return lab_fail(lab_check_error(error));
+	}
+	code = replay_moves(path, replay, model, options);
+	model_free(model);
+	return code;
+}
+
+static int replay_in_simulation(const struct kit_replay *replay, const struct lab_check *check,
+				const struct replay_options *options)
+{
+	struct lab_sim_verdict verdict;
+	GError *error = NULL;
+	bool is_same;
+
+	if (!lab_replay_sim(check, replay->moves, &verdict, &error))
+		return lab_fail(error);
+	is_same = verdict.is_broken && !strcmp(verdict.rule, replay->rule);
+	if (options->json)
+		print_sim_json(replay, &verdict, is_same);
+	else if (verdict.is_broken)
+		printf("in the simulated network, in its own order: %s is broken: %s%s\n", verdict.rule, verdict.text,
+		       is_same ? " (the recorded rule)" : "");
+	else
+		printf("in the simulated network, in its own order: no rule is broken, where %s was recorded: %s\n",
+		       replay->rule, replay->fault);
+	return is_same ? 1 : 4;
+}
+
 static int replay_file(const char *path, const struct replay_options *options)
 {
 	GError *error = NULL;
 	struct kit_replay *replay = read_replay(path, &error);
-	struct model *model = replay ? build_model(path, replay, &error) : NULL;
-	int code = model ? replay_with(path, replay, model, options) : lab_fail(lab_check_error(error));
+	struct lab_check *check = replay ? build_check(path, replay, &error) : NULL;
+	int code;
 
-	model_free(model);
+	if (!check)
+		code = lab_fail(lab_check_error(error));
+	else if (options->sim)
+		code = replay_in_simulation(replay, check, options);
+	else
+		code = replay_in_model(path, replay, check, options);
+	lab_check_free(check);
 	kit_replay_free(replay);
 	return code;
 }
@@ -237,6 +295,9 @@ int lab_command_replay(int argc, char **argv)
 	struct replay_options options = { .to = -1 };
 	GOptionEntry entries[] = {
 		{ "to", 0, 0, G_OPTION_ARG_INT, &options.to, "print the first N steps only", "N" },
+		{ "sim", 0, 0, G_OPTION_ARG_NONE, &options.sim,
+		  "in the simulated network instead: same client, server and application, but its own order of events",
+		  NULL },
 		{ "json", 0, 0, G_OPTION_ARG_NONE, &options.json, "for programs", NULL },
 		{ 0 },
 	};
@@ -246,7 +307,12 @@ int lab_command_replay(int argc, char **argv)
 			"Go through the run of a replay.smblab again: the same moves on the client and the server of "
 			"this "
 			"program. On a terminal n, p and a number step forward, back and to a step. Exit code 1: the "
-			"recorded fault comes; 4: it does not; 2: the file is no replay.",
+			"recorded fault comes; 4: it does not; 2: the file is no replay, or --sim cannot run it.\n\n"
+			"--sim tells whether the fault needs a chosen order. The simulated network cannot be told in "
+			"which order to "
+			"deliver: that follows from rates, delays and processors. Threads run one after another there, "
+			"and traces "
+			"with cut or refused connections are not run.",
 		.example = "smblab replay out/check-credits-1ch/replay.smblab",
 		.options = entries,
 		.least = 1,

@@ -139,6 +139,20 @@ Test(replay, the_same_fault_comes_again)
 	program_clean(directory);
 }
 
+Test(replay, the_simulation_breaks_the_same_rule_in_its_own_order)
+{
+	char *directory = kit_made();
+	struct program run = program_run(directory, "replay", "kit/replay.smblab", "--sim", NULL);
+	struct program json = program_run(directory, "replay", "kit/replay.smblab", "--sim", "--json", NULL);
+
+	cr_expect_eq(run.exit_code, 1, "%s%s", run.out, run.err);
+	cr_expect_not_null(strstr(run.out, "C6 is broken: asks for"), "%s", run.out);
+	cr_expect_not_null(strstr(json.out, "\"same_rule\" : true"), "%s", json.out);
+	program_clear(&run);
+	program_clear(&json);
+	program_clean(directory);
+}
+
 /* Replace `from` by `to` in the kit's replay file and replay it. */
 static struct program replay_changed(const char *directory, const char *from, const char *to)
 {
@@ -160,6 +174,25 @@ Test(replay, another_client_does_not_show_the_fault)
 	cr_expect_eq(fixed.exit_code, 4, "%s%s", fixed.out, fixed.err);
 	cr_expect_not_null(strstr(fixed.out, "where C6 was recorded"), "%s", fixed.out);
 	program_clear(&fixed);
+	program_clean(directory);
+}
+
+Test(replay, the_simulation_says_when_the_fault_does_not_come_and_what_it_cannot_do)
+{
+	char *directory = kit_made();
+	struct program fixed = replay_changed(directory, "| kernel=6.1", "| kernel=6.12");
+	struct program sim = program_run(directory, "replay", "changed.smblab", "--sim", NULL);
+	struct program cut = replay_changed(directory, "move start 0", "move cut 0");
+	struct program refused = program_run(directory, "replay", "changed.smblab", "--sim", NULL);
+
+	cr_expect_eq(sim.exit_code, 4, "%s%s", sim.out, sim.err);
+	cr_expect_not_null(strstr(sim.out, "no rule is broken, where C6 was recorded"), "%s", sim.out);
+	cr_expect_eq(refused.exit_code, 2, "%s%s", refused.out, refused.err);
+	cr_expect_not_null(strstr(refused.err, "cannot be told"), "%s", refused.err);
+	program_clear(&fixed);
+	program_clear(&sim);
+	program_clear(&cut);
+	program_clear(&refused);
 	program_clean(directory);
 }
 
