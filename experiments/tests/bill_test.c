@@ -92,6 +92,7 @@ Test(bill, what_is_not_understood_is_a_usage_error_that_says_why)
 		{ "rm /mnt/a", "--file", "/mnt/a=x", "x" },
 		{ "umount /mnt; mount; mount", "--kernel", "6.1", "mounted already" },
 		{ "umount /mnt; stat /mnt/a", "--kernel", "6.1", "not mounted" },
+		{ "rm /mnt/a", "--mount", "vers=1.0", "SMB2 and later only" },
 		{ "rm /mnt/a", "--rtt", "20", "needs a unit" },
 		{ "rm /mnt/a", "--network", "moon", "transpacific" },
 		{ "rm /mnt/a", "--set", "network.rate=0", "'unlimited'" },

@@ -110,9 +110,11 @@ static void end_first(struct world *world, uint32_t index)
 	if (!world->heard)
 		return;
 	g_autofree char *text = sim_pairs_text(world->heard, 0, world->heard->len, false);
-	g_strlcpy(result->sequence, text, sizeof(result->sequence));
-	if (strlen(text) >= sizeof(result->sequence))
-		strcpy(result->sequence + sizeof(result->sequence) - 4, "...");
+	if (strlen(text) < sizeof(result->sequence))
+		g_strlcpy(result->sequence, text, sizeof(result->sequence));
+	else
+		g_snprintf(result->sequence, sizeof(result->sequence), "%.*s...", (int)sizeof(result->sequence) - 4,
+			   text);
 	g_clear_pointer(&world->heard, g_array_unref);
 }
 

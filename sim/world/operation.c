@@ -53,10 +53,23 @@ void world_op_copy(struct world *world, const struct smb_op *op, const char *fil
 	world_client_drain(world);
 }
 
+static bool smb1_is_spoken(const struct world *world)
+{
+	struct smb_client_info info;
+
+	smb_client_look(world->client, &info);
+	return info.dialect && info.dialect < SMB2_DIALECT_202;
+}
+
 uint32_t world_op_submit(struct world *world, const struct smb_op *op, struct sim_queue *queue)
 {
 	uint32_t number = smb_client_submit(world->client, op, sim_engine_now_ns(world->engine));
 
+	if (number == SMB_OP_NONE && op->kind == SMB_OP_COMMAND && smb1_is_spoken(world)) {
+		world_end(world, SIM_OUTCOME_IMPOSSIBLE,
+			  "shell commands are known over SMB2 and later only, not with vers=1.0");
+		return number;
+	}
 	if (number == SMB_OP_NONE) {
 		world_end(world, SIM_OUTCOME_FAILED, "the client core takes no further operation");
 		return number;
