@@ -114,6 +114,8 @@ static const struct lab_key keys_after_policies[] = {
 	  AT(U64, server.interim_after_ns) },
 	{ "server", "threads", LAB_COUNT, "pool of threads, or one process for all channels of a client",
 	  .zero = "process", .max = 4096, AT(U32, server.threads) },
+	{ "server", "aio", LAB_COUNT, "1: storage threads read and write; 0: the thread that serves the request",
+	  .max = 1, AT(U32, server.aio) },
 	{ "server", "storage_parallel", LAB_COUNT, "requests the storage serves at once", .zero = "unlimited",
 	  .max = 65535, AT(U32, server.storage_parallel) },
 	{ "server", "request_cpu", LAB_TIME, "server CPU per request", .max = COST_MAX,

@@ -202,7 +202,7 @@ char *lab_measured_text(const struct lab_measured_row *row, const struct lab_mat
 		const char *to = strchr(match->map[i], ':');
 
 		if (to && strlen(part) == (size_t)(to - match->map[i]) && g_str_has_prefix(match->map[i], part))
-			return g_strdup(to + 1);
+			return to[1] ? g_strdup(to + 1) : NULL;
 	}
 	return *part ? g_strconcat(part, match->unit, NULL) : NULL;
 }

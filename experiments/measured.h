@@ -13,7 +13,7 @@
  *	match.network.rtt=rtt_ms:ms            column, and the unit its numbers are in
  *	match.client.mount=mount_opts
  *	regex.network.tcp.send_buffer=wmem=[0-9]+ [0-9]+ ([0-9]+)     part of the cell that counts: the first group
- *	map.network.rate=0:unlimited           words in place of cell texts, separated by ';'
+ *	map.network.rate=0:unlimited           words in place of cell texts, separated by ';'; none: the row says nothing
  *	where.rw=r                             only rows whose column has one of these values, separated by ';'
  *	fit.rtt_ms=0                           such rows take part in a fit; the others are held out
  *	at.network.rtt=1ms                     only points with this value; for what the table does not say

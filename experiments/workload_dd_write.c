@@ -43,11 +43,14 @@ static bool is_below(const char *file, const char *directory)
 
 bool lab_dd_writes(char **argv, const struct lab_surroundings *around)
 {
+	const char *source = operand(argv, "if=");
 	const char *target = operand(argv, "of=");
 
 	if (!target || g_str_has_prefix(target, "/dev/"))
 		return false;
-	return is_endless(operand(argv, "if=")) || is_below(target, around->mountpoint);
+	if (is_endless(source) || is_below(target, around->mountpoint))
+		return true;
+	return !around->mountpoint && source && is_below(target, LAB_MOUNTPOINT) && !is_below(source, LAB_MOUNTPOINT);
 }
 
 /* Words of conv= and oflag= beside those that change what is simulated. */

@@ -116,9 +116,9 @@ static void tcp_sender_fill(struct tcp_sender *tcp)
 	uint64_t queued = tcp->buffered - tcp->acked;
 	uint64_t limit;
 
-	/* It grows when a writer waits for it and what is in it does not fill the congestion window
-	 * (tcp_should_expand_sndbuf). */
-	if (tcp->writer_blocked && queued < (uint64_t)tcp->cwnd * tcp->config.mss_bytes)
+	/* It grows when a writer waits for it and the congestion window is not full (tcp_should_expand_sndbuf), which
+	 * hardly any acknowledgement leaves it: what it lets go is held back until it makes a burst. */
+	if (tcp->writer_blocked)
 		tcp->send_buffer = max64(tcp->send_buffer, send_buffer_wanted(tcp));
 	limit = send_buffer_payload(tcp);
 

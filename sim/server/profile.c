@@ -21,7 +21,7 @@ bool smb_server_profile_is_valid(const struct smb_server_profile *profile)
 	return memchr(profile->name, 0, sizeof(profile->name)) && dialect_is_known(profile->dialect_min) &&
 	       dialect_is_known(profile->dialect_max) && profile->dialect_min <= profile->dialect_max &&
 	       profile->smb1_max_mpx <= UINT16_MAX && profile->smb1_unix <= 1 && profile->smb1_unix_large_write <= 1 &&
-	       (!profile->smb1_max_mpx || profile->smb1_max_buffer >= 1024) &&
+	       profile->aio <= 1 && (!profile->smb1_max_mpx || profile->smb1_max_buffer >= 1024) &&
 	       profile->max_transact >= SMB2_CREDIT_UNIT && profile->max_read >= SMB2_CREDIT_UNIT &&
 	       profile->max_write >= SMB2_CREDIT_UNIT && profile->channels_max >= 1 && profile->credits_max >= 1 &&
 	       profile->credits_max <= UINT16_MAX && profile->credits_initial_extra < profile->credits_max &&

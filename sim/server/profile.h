@@ -41,6 +41,8 @@ struct smb_server_profile {
 	enum smb_interim_policy interim;
 	uint64_t interim_after_ns;
 	uint32_t threads; /* 0 = one process serves all channels of a client; n = pool of n threads */
+	uint32_t
+		aio; /* 1: storage threads read and write; 0: the thread that serves the request does, and nothing else then */
 	uint32_t storage_parallel; /* requests the storage serves at once; 0 = no limit */
 	/* costs, on the server's cores */
 	double request_cpu_ns; /* per request: receive, check, dispatch, answer */

@@ -51,6 +51,7 @@ static const struct key keys[] = {
 	PROFILE_KEY("service", interim, SIM_PROFILE_INTERIM),
 	PROFILE_KEY("service", interim_after_ns, SIM_PROFILE_TIME),
 	PROFILE_KEY("service", threads, SIM_PROFILE_COUNT),
+	PROFILE_KEY("service", aio, SIM_PROFILE_COUNT),
 	PROFILE_KEY("service", storage_parallel, SIM_PROFILE_COUNT),
 	PROFILE_KEY("costs", request_cpu_ns, SIM_PROFILE_COST),
 	PROFILE_KEY("costs", receive_cpu_ns_per_byte, SIM_PROFILE_COST),

@@ -60,6 +60,22 @@ static bool storage_is_free_of_charge(const struct world *world, bool is_write)
 	       (is_write ? profile->write_cpu_ns_per_byte : profile->read_cpu_ns_per_byte) == 0;
 }
 
+/* The device behind all storage threads moves one request after another at its rate. */
+static void use_storage(struct world *world, const struct world_work *work)
+{
+	const struct smb_server_profile *profile = &world->point->server;
+	uint64_t ready_ns = sim_engine_now_ns(world->engine) + profile->storage_latency_ns;
+
+	if (profile->storage_bytes_per_s > 0) {
+		uint64_t start_ns = MAX(ready_ns, world->site->storage_free_ns);
+		ready_ns = start_ns + (uint64_t)((double)work->bytes * 1e9 / profile->storage_bytes_per_s);
+		world->site->storage_free_ns = ready_ns;
+	}
+	sim_sleep_until(world->engine, ready_ns);
+	double per_byte_ns = work->is_write ? profile->write_cpu_ns_per_byte : profile->read_cpu_ns_per_byte;
+	sim_cpu_use(world->engine, (uint64_t)(per_byte_ns * (double)work->bytes));
+}
+
 static void start_work(struct world *world, const struct smb_server_output *output)
 {
 	if (storage_is_free_of_charge(world, output->is_write)) {
@@ -71,7 +87,13 @@ static void start_work(struct world *world, const struct smb_server_output *outp
 	work->bytes = output->bytes;
 	work->is_write = output->is_write;
 	work->world = world;
-	sim_queue_push(world->site->storage, work);
+	if (world->point->server.aio) {
+		sim_queue_push(world->site->storage, work);
+		return;
+	}
+	use_storage(world, work);
+	g_free(work);
+	smb_server_work_done(world->server, output->token, sim_engine_now_ns(world->engine));
 }
 
 static void disconnect(struct world *world, const struct smb_server_output *output)
@@ -180,22 +202,6 @@ static void connection_main(void *arg)
 	struct world_channel *channel = arg;
 
 	service_main(channel->world, channel->server_inbox);
-}
-
-/* The device behind all storage threads moves one request after another at its rate. */
-static void use_storage(struct world *world, const struct world_work *work)
-{
-	const struct smb_server_profile *profile = &world->point->server;
-	uint64_t ready_ns = sim_engine_now_ns(world->engine) + profile->storage_latency_ns;
-
-	if (profile->storage_bytes_per_s > 0) {
-		uint64_t start_ns = MAX(ready_ns, world->site->storage_free_ns);
-		ready_ns = start_ns + (uint64_t)((double)work->bytes * 1e9 / profile->storage_bytes_per_s);
-		world->site->storage_free_ns = ready_ns;
-	}
-	sim_sleep_until(world->engine, ready_ns);
-	double per_byte_ns = work->is_write ? profile->write_cpu_ns_per_byte : profile->read_cpu_ns_per_byte;
-	sim_cpu_use(world->engine, (uint64_t)(per_byte_ns * (double)work->bytes));
 }
 
 static void storage_main(void *arg)
