@@ -6,6 +6,7 @@
 #include "experiments/point.h"
 #include "experiments/scan.h"
 #include "model/model.h"
+#include "protocol/wire/smb2.h"
 #include "sim/world/nearest.h"
 
 #include <string.h>
@@ -91,6 +92,67 @@ static bool set_order(struct draft *draft, const char *name, const char *text, G
 	return refuse(error, "'%s' is neither any nor kept", text);
 }
 
+static bool set_switch(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	struct model_freedom *freedom = &draft->check->model.freedom;
+	bool *field = !strcmp(name, "interims") ? &freedom->interim
+		      : !strcmp(name, "splits") ? &freedom->split
+						: &freedom->spread;
+
+	return lab_bool_parse(text, field, error);
+}
+
+static bool set_grants(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	struct model_freedom *freedom = &draft->check->model.freedom;
+	g_auto(GStrv) parts = g_strsplit(text, ";", -1);
+	uint64_t number;
+
+	(void)name;
+	for (char **part = parts; *part; part++) {
+		if (!*g_strstrip(*part))
+			continue;
+		if (!lab_whole_parse(LAB_COUNT, *part, &number, error))
+			return false;
+		if (number > 8192 || freedom->grants == MODEL_GRANTS_MAX)
+			return refuse(error, "at most %d amounts, each at most 8192", MODEL_GRANTS_MAX);
+		freedom->grant[freedom->grants++] = (uint16_t)number;
+	}
+	return true;
+}
+
+static const struct {
+	const char *word;
+	uint32_t status;
+} statuses[] = {
+	{ "INSUFFICIENT_RESOURCES", STATUS_INSUFFICIENT_RESOURCES },
+	{ "SERVER_UNAVAILABLE", STATUS_SERVER_UNAVAILABLE },
+	{ "IO_TIMEOUT", STATUS_IO_TIMEOUT },
+	{ "ACCESS_DENIED", STATUS_ACCESS_DENIED },
+};
+
+static bool set_statuses(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	struct model_freedom *freedom = &draft->check->model.freedom;
+	g_auto(GStrv) parts = g_strsplit(text, ";", -1);
+
+	(void)name;
+	for (char **part = parts; *part; part++) {
+		guint i = 0;
+
+		if (!*g_strstrip(*part))
+			continue;
+		while (i < G_N_ELEMENTS(statuses) && strcmp(statuses[i].word, *part) != 0)
+			i++;
+		if (i == G_N_ELEMENTS(statuses) || freedom->statuses == MODEL_STATUSES_MAX)
+			return refuse(error,
+				      "'%s': INSUFFICIENT_RESOURCES, SERVER_UNAVAILABLE, IO_TIMEOUT, ACCESS_DENIED",
+				      *part);
+		freedom->status[freedom->statuses++] = statuses[i].status;
+	}
+	return true;
+}
+
 static bool set_fault(struct draft *draft, const char *name, const char *text, GError **error)
 {
 	uint64_t number;
@@ -133,6 +195,21 @@ static const struct {
 	  set_unmount },
 	{ { "check", "window", "MessageIds that the server follows, at most", "number", "64" }, set_window },
 	{ { "server", "order", "storage answers in any order, or at once", "any|kept", "kept" }, set_order },
+	{ { "server", "grants", "N;...: what each answer may grant instead of what the profile does", "list", "none" },
+	  set_grants },
+	{ { "server", "interims", "any request may be answered with STATUS_PENDING first", "true|false", "false" },
+	  set_switch },
+	{ { "server", "splits", "replies of a compound may come in a PDU each", "true|false", "false" }, set_switch },
+	{ { "server", "spreads", "replies of a compound may each grant something", "true|false", "false" },
+	  set_switch },
+	{ { "server", "pushback", "STATUS;...: what a request may be refused with", "list", "INSUFFICIENT_RESOURCES" },
+	  set_statuses },
+	{ { "faults", "cancels", "signals that end the wait of a thread", "number", "0" }, set_fault },
+	{ { "faults", "send_failures", "PDUs that cannot be sent on a connection that stays up", "number", "0" },
+	  set_fault },
+	{ { "faults", "pushbacks", "requests that are refused (see server.pushback)", "number", "0" }, set_fault },
+	{ { "faults", "expiries", "requests that find the session expired", "number", "0" }, set_fault },
+	{ { "faults", "breaks", "leases and oplocks that the server breaks", "number", "0" }, set_fault },
 	{ { "faults", "cuts", "connections that end", "number", "0" }, set_fault },
 	{ { "faults", "refusals", "connections that cannot be made", "number", "0" }, set_fault },
 	{ { "faults", "timers", "timers that come while something else could happen", "number", "0" }, set_fault },
@@ -314,6 +391,8 @@ static bool read_all(struct draft *draft, GPtrArray *entries, char **sets, GErro
 	}
 	if (!apply_own(draft, &given, error))
 		return false;
+	if (!draft->check->model.freedom.statuses)
+		set_statuses(draft, "pushback", "INSUFFICIENT_RESOURCES", NULL);
 	if (!draft->check->model.threads)
 		return refuse(error, "%s: no thread does anything ([workload] thread1)", draft->check->path);
 	return build(draft, error);

@@ -64,7 +64,8 @@ void model_client_init(struct model *model, uint8_t *block)
 	head->now_ns = 1;
 	head->wake_ns = UINT64_MAX;
 	smb_client_init(model_client_core(model, block), &config->client_limits, &config->client);
-	monitor = smb_monitor_init(model_client_monitor(model, block), &limits, NULL);
+	monitor = smb_monitor_init(model_client_monitor(model, block), &limits,
+				   &(struct smb_monitor_expect){ .grants_vary = config->freedom.grants > 0 });
 	for (uint32_t i = 0; i < config->files; i++) {
 		g_autofree char *name = g_strdelimit(g_strdup(config->file[i].name), "/", '\\');
 
@@ -128,7 +129,7 @@ static void mounted(struct model_worker *worker)
 	const struct smb_client_config *config = &model->config.client;
 	struct smb_client_info info;
 	struct smb_monitor_expect expect;
-	bool is_cached = config->mount.cache != SMB_CACHE_NONE;
+	bool is_cached = config->mount.cache != SMB_CACHE_NONE && !model_threads_go_direct(&model->config);
 
 	smb_client_look(model_client_core(model, worker->client), &info);
 	expect = (struct smb_monitor_expect){
@@ -137,8 +138,30 @@ static void mounted(struct model_worker *worker)
 		.rsize = info.rsize,
 		.readahead_bytes = (uint64_t)info.ra_pages * config->page_bytes,
 		.page_bytes = is_cached ? config->page_bytes : 0,
+		.grants_vary = model->config.freedom.grants > 0,
 	};
 	smb_monitor_set_expect(model_client_monitor(model, worker->client), &expect);
+}
+
+/* A chain for which the credits are not there fails when nothing under way could bring them (cifs 6.1,
+ * wait_for_compound_request): a server that grants little may do that to a client. It is wrong when there are credits,
+ * those for echoes and breaks aside, or when something is under way. */
+#define CHAIN_CREDITS_MAX (SMB_OPS_CHAIN_MAX + 2)
+
+static bool is_starved(struct model_worker *worker)
+{
+	const struct model_client_head *head = head_of(worker->client);
+
+	if (!worker->model->config.freedom.grants)
+		return false;
+	for (uint32_t i = 0; i < worker->model->config.client_limits.channels; i++) {
+		struct smb_monitor_channel seen;
+
+		smb_monitor_look(model_client_monitor(worker->model, worker->client), i, &seen);
+		if (head->link[i] == MODEL_LINK_OPEN && !seen.in_flight && seen.credits <= CHAIN_CREDITS_MAX)
+			return true;
+	}
+	return false;
 }
 
 static void done(struct model_worker *worker, const struct smb_client_output *output)
@@ -152,7 +175,7 @@ static void done(struct model_worker *worker, const struct smb_client_output *ou
 	head->idle_wakes = 0;
 	if (is_mount && output->verdict == SMB_OP_OK)
 		mounted(worker);
-	if (output->verdict == SMB_OP_OK)
+	if (output->verdict == SMB_OP_OK || worker->is_starved || is_starved(worker))
 		return;
 	what = g_string_new(NULL);
 	before.thread[thread].is_running = false;
@@ -185,6 +208,12 @@ static void send(struct model_worker *worker, const struct smb_client_output *ou
 {
 	struct model_client_head *head = head_of(worker->client);
 
+	if (worker->is_unsent) {
+		worker->is_unsent = false;
+		smb_client_unsent(model_client_core(worker->model, worker->client), output->channel, output->message_id,
+				  head->now_ns);
+		return;
+	}
 	if (head->link[output->channel] != MODEL_LINK_OPEN) {
 		model_effect_broken(worker, "C22", "the client sends on channel %u, which is not connected",
 				    output->channel);
@@ -306,6 +335,10 @@ static void happen(struct model_worker *worker, struct model_event event)
 	case MODEL_MOVE_CUT:
 		lose(worker, event.channel, SMB_CHANNEL_CLOSED);
 		break;
+	case MODEL_MOVE_CANCEL:
+		smb_client_cancel(model_client_core(model, worker->client),
+				  head_of(worker->client)->thread[event.argument].op, head_of(worker->client)->now_ns);
+		break;
 	case MODEL_MOVE_WAKE:
 		wake(worker);
 		break;
@@ -361,7 +394,8 @@ static void fill_ports(struct model_worker *worker, struct model_client_ports *p
 		.is_armed = head->wake_ns != UINT64_MAX,
 	};
 	for (uint32_t t = 0; t <= MODEL_SYSTEM; t++)
-		ports->is_at_work = ports->is_at_work || head->thread[t].is_running;
+		ports->running |= (uint8_t)(head->thread[t].is_running << t);
+	ports->is_at_work = ports->running != 0;
 	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
 		struct smb_monitor_channel seen;
 
@@ -448,7 +482,9 @@ const struct model_effect *model_client_do(struct model_worker *worker, uint32_t
 	*worker->effect = (struct model_effect){ 0 };
 	model_client_unpack(worker, client);
 	smb_monitor_report_to(model_client_monitor(model, worker->client), violated, worker);
+	worker->is_unsent = event.choice == MODEL_CHOICE(MODEL_CHOICE_UNSENT, 0);
 	happen(worker, event);
+	worker->is_starved = is_starved(worker);
 	drain(worker);
 	worker->effect->next = model_client_put(worker);
 	return model_memo_add(model->client_memo, client, event, worker->effect);

@@ -12,6 +12,7 @@
 #define MODEL_STEPS_MAX 12
 #define MODEL_FILES_MAX 4
 #define MODEL_GRANTS_MAX 8
+#define MODEL_STATUSES_MAX 4
 
 enum model_step_kind {
 	MODEL_STEP_OPEN,
@@ -48,6 +49,11 @@ struct model_file {
 enum model_fault {
 	MODEL_FAULT_CUT, /* a connection ends */
 	MODEL_FAULT_REFUSE, /* a connection cannot be made */
+	MODEL_FAULT_CANCEL, /* a signal ends the wait of a thread */
+	MODEL_FAULT_SEND, /* a PDU cannot be sent, and the connection stays up */
+	MODEL_FAULT_PUSHBACK, /* the server fails a request with one of model_freedom.status instead of executing it */
+	MODEL_FAULT_EXPIRE, /* the session expires before a request is executed */
+	MODEL_FAULT_BREAK, /* the server breaks a lease or an oplock */
 	MODEL_FAULT_TIMER, /* a timer comes before everything else has come to rest; at rest timers are free */
 	MODEL_FAULTS,
 };
@@ -55,6 +61,13 @@ enum model_fault {
 /** What MS-SMB2 leaves to the server, beside what its profile does. */
 struct model_freedom {
 	bool any_order; /* storage answers in any order; else at once */
+	uint32_t grants;
+	uint16_t grant[MODEL_GRANTS_MAX]; /* what an answer may grant instead of what the profile does */
+	bool interim; /* what waits for storage may be answered with STATUS_PENDING first */
+	bool split; /* replies of a compound may come in a PDU each */
+	bool spread; /* credits of a compound's replies may come one by one */
+	uint32_t statuses;
+	uint32_t status[MODEL_STATUSES_MAX]; /* NT status of a pushback */
 };
 
 struct model_config {

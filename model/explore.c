@@ -283,8 +283,8 @@ static void search_in_depth(struct model_search *search)
 	uint64_t done = 0;
 
 	queue_move(&thread->next, &search->level);
-	for (uint64_t i = 0, depth = search->depth; i < thread->next.count; i++)
-		g_array_append_val(depths, *(uint32_t *)&depth);
+	for (uint64_t i = 0; i < thread->next.count; i++)
+		g_array_append_val(depths, search->depth);
 	while (!search->end && pop(&thread->next, &state)) {
 		uint32_t depth = g_array_index(depths, uint32_t, depths->len - 1);
 

@@ -44,6 +44,7 @@ struct model_client_ports {
 	uint8_t open;
 	bool is_armed;
 	bool is_at_work; /* an operation is under way */
+	uint8_t running; /* bit per thread */
 	struct {
 		int32_t credits; /* by the monitor: 1 + grants seen - charges sent */
 		uint32_t in_flight; /* the same */
@@ -55,8 +56,16 @@ struct model_server_head {
 	uint8_t connection[MODEL_TOKENS]; /* of each token */
 };
 
+#define MODEL_OPENS_MAX 8
+
 struct model_server_ports {
 	uint64_t works;
+	struct {
+		uint8_t channels; /* it can be broken on; bit per channel */
+		bool to_none;
+		bool to_read; /* to SMB2_LEASE_READ, or oplock level II */
+		bool is_breaking;
+	} open[MODEL_OPENS_MAX];
 	struct {
 		uint32_t granted;
 		bool is_open;
@@ -105,6 +114,8 @@ struct model_worker {
 	uint8_t *packed;
 	uint8_t *pdu;
 	struct model_effect *effect; /* being made */
+	bool is_starved; /* the client has too few credits for a chain, and nothing is under way */
+	bool is_unsent; /* the next PDU of the client is not sent */
 	struct model_fault_found found;
 };
 
@@ -118,6 +129,8 @@ struct smb_client *model_client_core(const struct model *model, uint8_t *block);
 struct smb_monitor *model_client_monitor(const struct model *model, uint8_t *block);
 
 /* threads.c: what the application threads do next */
+/** Does any of them open a file with O_DIRECT? */
+bool model_threads_go_direct(const struct model_config *config);
 uint8_t model_threads_startable(const struct model_config *config, const struct model_client_head *head);
 /** Submit the thread's next step; false: the client does not take it. */
 bool model_thread_start(const struct model_config *config, struct model_client_head *head, struct smb_client *client,

@@ -17,9 +17,10 @@ GQuark model_error_quark(void)
 const char *model_fault_name(enum model_fault fault)
 {
 	static const char *const names[] = {
-		[MODEL_FAULT_CUT] = "cuts",
-		[MODEL_FAULT_REFUSE] = "refusals",
-		[MODEL_FAULT_TIMER] = "timers",
+		[MODEL_FAULT_CUT] = "cuts",	      [MODEL_FAULT_REFUSE] = "refusals",
+		[MODEL_FAULT_CANCEL] = "cancels",     [MODEL_FAULT_SEND] = "send_failures",
+		[MODEL_FAULT_PUSHBACK] = "pushbacks", [MODEL_FAULT_EXPIRE] = "expiries",
+		[MODEL_FAULT_BREAK] = "breaks",	      [MODEL_FAULT_TIMER] = "timers",
 	};
 
 	return names[fault];

@@ -40,13 +40,32 @@ enum model_move_kind {
 	MODEL_MOVE_CONNECT, /* `channel` is connected */
 	MODEL_MOVE_REFUSE, /* it cannot be */
 	MODEL_MOVE_CUT, /* the connection of `channel` ends */
+	MODEL_MOVE_CANCEL, /* a signal ends the wait of thread `argument` */
+	MODEL_MOVE_BREAK, /* the server breaks an open, told on `channel`; see MODEL_BREAK */
 	MODEL_MOVE_WAKE, /* the client's next timer comes */
 	MODEL_MOVES,
 };
 
 #define MODEL_SYSTEM MODEL_THREADS_MAX
 
-/** One thing that can happen; `choice` is what the server chooses for its answer, 0 = as its profile does. */
+/** BREAK: the open's number and what is left of its caching (SMB2_LEASE_*, or the oplock level). */
+#define MODEL_BREAK(open, to) ((uint32_t)(open) << 8 | (to))
+
+/** What is chosen, and the number of the grant or status among those of the config. */
+enum model_choice_kind {
+	MODEL_CHOICE_NONE, /* the server does as its profile does, the client sends */
+	MODEL_CHOICE_GRANT,
+	MODEL_CHOICE_INTERIM,
+	MODEL_CHOICE_SPLIT,
+	MODEL_CHOICE_SPREAD,
+	MODEL_CHOICE_PUSHBACK,
+	MODEL_CHOICE_EXPIRE,
+	MODEL_CHOICE_UNSENT, /* client: the first PDU that it sends now is not sent */
+	MODEL_CHOICES,
+};
+#define MODEL_CHOICE(kind, number) ((uint16_t)((kind) << 8 | (number)))
+
+/** One thing that can happen. `choice` is what the server chooses for its answer; 0 = as its profile does. */
 struct model_move {
 	uint8_t kind; /* enum model_move_kind */
 	uint8_t channel;

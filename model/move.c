@@ -20,6 +20,90 @@ static void add(struct list *list, enum model_move_kind kind, uint32_t channel, 
 		(struct model_move){ .kind = (uint8_t)kind, .channel = (uint8_t)channel, .argument = argument };
 }
 
+static void add_choice(struct list *list, struct model_move move, enum model_choice_kind kind, uint32_t number)
+{
+	g_assert(list->count < MODEL_MOVES_MAX);
+	move.choice = MODEL_CHOICE(kind, number);
+	list->moves[list->count++] = move;
+}
+
+/* What the server may choose for the answer that this event brings about; where it brings none, nothing. */
+static void add_server_choices(struct model_worker *worker, const struct model_state *state, struct model_move move,
+			       struct list *list)
+{
+	const struct model_freedom *freedom = &worker->model->config.freedom;
+	struct model_event event = { .kind = move.kind, .channel = move.channel, .argument = move.argument };
+	const struct model_effect *usual;
+	bool is_request = move.kind == MODEL_MOVE_TO_SERVER;
+
+	if (is_request)
+		event.argument = model_wire_get(worker->model, state->wire[move.channel][MODEL_TO_SERVER])->pdu[0];
+	usual = model_server_do(worker, state->server, event);
+	if (!usual->answers && !usual->waits)
+		return;
+	for (uint32_t i = 0; usual->answers && i < freedom->grants; i++)
+		add_choice(list, move, MODEL_CHOICE_GRANT, i);
+	if (usual->is_compound && freedom->split)
+		add_choice(list, move, MODEL_CHOICE_SPLIT, 0);
+	if (usual->is_compound && freedom->spread)
+		add_choice(list, move, MODEL_CHOICE_SPREAD, 0);
+	if (is_request && freedom->interim)
+		add_choice(list, move, MODEL_CHOICE_INTERIM, 0);
+	for (uint32_t i = 0; is_request && state->left[MODEL_FAULT_PUSHBACK] && i < freedom->statuses; i++)
+		add_choice(list, move, MODEL_CHOICE_PUSHBACK, i);
+	if (is_request && state->left[MODEL_FAULT_EXPIRE])
+		add_choice(list, move, MODEL_CHOICE_EXPIRE, 0);
+}
+
+static bool has_server_choices(const struct model *model, const struct model_state *state)
+{
+	const struct model_freedom *freedom = &model->config.freedom;
+
+	return freedom->grants || freedom->interim || freedom->split || freedom->spread ||
+	       state->left[MODEL_FAULT_PUSHBACK] || state->left[MODEL_FAULT_EXPIRE];
+}
+
+/* Of each event of the client that sends, the one where sending fails. */
+static void add_send_failures(struct model_worker *worker, const struct model_state *state, struct list *list)
+{
+	uint32_t count = list->count;
+
+	for (uint32_t i = 0; i < count; i++) {
+		struct model_move move = list->moves[i];
+		struct model_event event = { .kind = move.kind, .channel = move.channel, .argument = move.argument };
+		const struct model_effect *usual;
+
+		if (move.kind != MODEL_MOVE_START && move.kind != MODEL_MOVE_TO_CLIENT)
+			continue;
+		if (move.kind == MODEL_MOVE_TO_CLIENT)
+			event.argument =
+				model_wire_get(worker->model, state->wire[move.channel][MODEL_TO_CLIENT])->pdu[0];
+		usual = model_client_do(worker, state->client, event);
+		for (uint32_t n = 0; n < usual->outputs; n++) {
+			if (usual->output[n].kind != MODEL_OUTPUT_PDU)
+				continue;
+			add_choice(list, move, MODEL_CHOICE_UNSENT, 0);
+			break;
+		}
+	}
+}
+
+static void add_breaks(const struct model *model, const struct model_state *state, struct list *list)
+{
+	const struct model_server_ports *server = model_server_ports(model, state->server);
+
+	for (uint32_t open = 0; open < MODEL_OPENS_MAX; open++) {
+		for (uint32_t i = 0; i < MODEL_CHANNELS_MAX; i++) {
+			if (!(server->open[open].channels >> i & 1))
+				continue;
+			if (server->open[open].to_none)
+				add(list, MODEL_MOVE_BREAK, i, MODEL_BREAK(open, 0));
+			if (server->open[open].to_read)
+				add(list, MODEL_MOVE_BREAK, i, MODEL_BREAK(open, 1));
+		}
+	}
+}
+
 static void add_traffic(const struct model *model, const struct model_state *state, struct list *list)
 {
 	const struct model_server_ports *server = model_server_ports(model, state->server);
@@ -44,6 +128,27 @@ static void add_faults(const struct model_state *state, const struct model_clien
 		if (client->opening >> i & 1 && state->left[MODEL_FAULT_REFUSE])
 			add(list, MODEL_MOVE_REFUSE, i, 0);
 	}
+	for (uint32_t t = 0; t <= MODEL_SYSTEM && state->left[MODEL_FAULT_CANCEL]; t++) {
+		if (client->running >> t & 1)
+			add(list, MODEL_MOVE_CANCEL, 0, t);
+	}
+}
+
+/* Behind the moves as they usually go. */
+static void add_choices(struct model_worker *worker, const struct model_state *state, struct list *list)
+{
+	uint32_t count = list->count;
+
+	if (has_server_choices(worker->model, state)) {
+		for (uint32_t i = 0; i < count; i++) {
+			if (list->moves[i].kind == MODEL_MOVE_TO_SERVER || list->moves[i].kind == MODEL_MOVE_WORK)
+				add_server_choices(worker, state, list->moves[i], list);
+		}
+	}
+	if (state->left[MODEL_FAULT_SEND])
+		add_send_failures(worker, state, list);
+	if (state->left[MODEL_FAULT_BREAK])
+		add_breaks(worker->model, state, list);
 }
 
 uint32_t model_moves(struct model_worker *worker, const struct model_state *state,
@@ -66,6 +171,7 @@ uint32_t model_moves(struct model_worker *worker, const struct model_state *stat
 	is_at_rest = !list.count;
 	if (is_at_rest && client->phase == MODEL_FINISHED)
 		return 0;
+	add_choices(worker, state, &list);
 	/* Time passes when nothing else does; that a timer comes earlier is a fault of its own. */
 	if (client->is_armed && (is_at_rest || state->left[MODEL_FAULT_TIMER]))
 		add(&list, MODEL_MOVE_WAKE, 0, 0);
@@ -165,6 +271,12 @@ static void happen(struct step *step, struct model_move move)
 	struct model_event event = { .kind = move.kind, .channel = move.channel, .choice = move.choice };
 
 	event.argument = move.argument;
+	if (move.choice >> 8 == MODEL_CHOICE_PUSHBACK)
+		use(step, MODEL_FAULT_PUSHBACK);
+	else if (move.choice >> 8 == MODEL_CHOICE_EXPIRE)
+		use(step, MODEL_FAULT_EXPIRE);
+	else if (move.choice >> 8 == MODEL_CHOICE_UNSENT)
+		use(step, MODEL_FAULT_SEND);
 	switch ((enum model_move_kind)move.kind) {
 	case MODEL_MOVE_TO_SERVER:
 		deliver(step, move, MODEL_TO_SERVER);
@@ -192,6 +304,14 @@ static void happen(struct step *step, struct model_move move)
 		if (!is_at_rest(step->worker->model, step->state))
 			use(step, MODEL_FAULT_TIMER);
 		client_event(step, event);
+		break;
+	case MODEL_MOVE_CANCEL:
+		use(step, MODEL_FAULT_CANCEL);
+		client_event(step, event);
+		break;
+	case MODEL_MOVE_BREAK:
+		use(step, MODEL_FAULT_BREAK);
+		server_event(step, event);
 		break;
 	case MODEL_MOVE_START:
 		client_event(step, event);
@@ -286,6 +406,12 @@ bool model_check_end(struct model_worker *worker, const struct model_state *stat
 		if (!info.in_flight)
 			continue;
 		found(worker, "C7", "channel %u: %u requests are in flight at the end", i, info.in_flight);
+		return false;
+	}
+	for (uint32_t i = 0; i < MODEL_OPENS_MAX; i++) {
+		if (!model_server_ports(model, state->server)->open[i].is_breaking)
+			continue;
+		found(worker, "C20", "the break of open %u is not acknowledged at the end", i);
 		return false;
 	}
 	return true;

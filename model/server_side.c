@@ -4,6 +4,8 @@
 
 #include "model/internal.h"
 
+#include "protocol/wire/contexts.h"
+
 #include <string.h>
 
 static size_t core_at(void)
@@ -121,11 +123,43 @@ static void close_connection(struct model_worker *worker, uint32_t channel)
 	}
 }
 
+static void choose(struct model_worker *worker, uint16_t choice)
+{
+	const struct model_freedom *freedom = &worker->model->config.freedom;
+	struct smb_server_choice chosen = { .chosen = true, .grant = SMB_SERVER_GRANT_PROFILE };
+	uint32_t number = choice & 0xff;
+
+	switch ((enum model_choice_kind)(choice >> 8)) {
+	case MODEL_CHOICE_GRANT:
+		chosen.grant = freedom->grant[number];
+		break;
+	case MODEL_CHOICE_INTERIM:
+		chosen.interim = true;
+		break;
+	case MODEL_CHOICE_SPLIT:
+		chosen.split = true;
+		break;
+	case MODEL_CHOICE_SPREAD:
+		chosen.spread = true;
+		break;
+	case MODEL_CHOICE_PUSHBACK:
+		chosen.status = freedom->status[number];
+		break;
+	case MODEL_CHOICE_EXPIRE:
+		chosen.expire = true;
+		break;
+	default:
+		return;
+	}
+	smb_server_choose(model_server_core(worker->server), &chosen);
+}
+
 static void happen(struct model_worker *worker, struct model_event event)
 {
 	struct smb_server *server = model_server_core(worker->server);
 	struct smb_pdu pdu;
 
+	choose(worker, event.choice);
 	switch ((enum model_move_kind)event.kind) {
 	case MODEL_MOVE_TO_SERVER:
 		pdu = model_pdu_as_smb(model_pdu_get(worker->model, event.argument));
@@ -139,6 +173,9 @@ static void happen(struct model_worker *worker, struct model_event event)
 		break;
 	case MODEL_MOVE_CUT:
 		close_connection(worker, event.channel);
+		break;
+	case MODEL_MOVE_BREAK:
+		smb_server_break(server, event.argument >> 8, event.channel, event.argument & 0xff, NOW_NS);
 		break;
 	default:
 		g_assert_not_reached();
@@ -166,6 +203,23 @@ static struct model_hash hash_side(struct model_worker *worker)
 	return model_hash_end(hash);
 }
 
+static void look_at_open(const struct smb_server *server, uint32_t index, struct model_server_ports *ports)
+{
+	struct smb_server_open_info info;
+	bool has_more;
+
+	smb_server_look_open(server, index, &info);
+	if (!info.is_open)
+		return;
+	has_more = info.is_lease ? (info.lease_state & ~SMB2_LEASE_READ_CACHING) != 0 : info.oplock_level > 1;
+	ports->open[index].is_breaking = info.is_breaking;
+	if (info.is_breaking)
+		return;
+	ports->open[index].channels = (uint8_t)info.channels;
+	ports->open[index].to_none = info.is_lease ? info.lease_state != 0 : info.oplock_level != 0;
+	ports->open[index].to_read = has_more && (!info.is_lease || info.lease_state & SMB2_LEASE_READ_CACHING);
+}
+
 uint32_t model_server_put(struct model_worker *worker)
 {
 	struct model *model = worker->model;
@@ -182,6 +236,8 @@ uint32_t model_server_put(struct model_worker *worker)
 		ports->channel[i].granted = info.granted;
 		ports->channel[i].is_open = info.open;
 	}
+	for (uint32_t i = 0; i < MIN(model->config.server_limits.handles, MODEL_OPENS_MAX); i++)
+		look_at_open(server, i, ports);
 	if (!smb_server_is_valid(server))
 		model_effect_broken(worker, "valid", "the server's block is not valid");
 	length = model_pack(worker->server, model->server_base, model->server_block, worker->packed + sizeof(*ports));

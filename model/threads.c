@@ -14,6 +14,17 @@ static const struct model_step *step_of(const struct model_config *config, const
 	return step < config->thread[thread].steps ? &config->thread[thread].step[step] : NULL;
 }
 
+bool model_threads_go_direct(const struct model_config *config)
+{
+	for (uint32_t t = 0; t < config->threads; t++) {
+		for (uint32_t s = 0; s < config->thread[t].steps; s++) {
+			if (config->thread[t].step[s].direct)
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Does any other thread still want the file? */
 static bool is_wanted(const struct model_config *config, const struct model_client_head *head, uint32_t thread,
 		      uint32_t file)

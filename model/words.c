@@ -11,7 +11,7 @@
 
 /* --------------------------------------------------------------------------------------------------------- for files */
 
-enum form { FORM_CHANNEL, FORM_THREAD, FORM_TOKEN, FORM_BARE };
+enum form { FORM_CHANNEL, FORM_THREAD, FORM_TOKEN, FORM_BREAK, FORM_BARE };
 
 static const struct {
 	const char *word;
@@ -24,7 +24,15 @@ static const struct {
 	[MODEL_MOVE_CONNECT] = { "connect", FORM_CHANNEL },
 	[MODEL_MOVE_REFUSE] = { "refuse", FORM_CHANNEL },
 	[MODEL_MOVE_CUT] = { "cut", FORM_CHANNEL },
+	[MODEL_MOVE_CANCEL] = { "cancel", FORM_THREAD },
+	[MODEL_MOVE_BREAK] = { "break", FORM_BREAK },
 	[MODEL_MOVE_WAKE] = { "wake", FORM_BARE },
+};
+
+static const char *const choices[MODEL_CHOICES] = {
+	[MODEL_CHOICE_NONE] = "usual",	  [MODEL_CHOICE_GRANT] = "grant",   [MODEL_CHOICE_INTERIM] = "interim",
+	[MODEL_CHOICE_SPLIT] = "split",	  [MODEL_CHOICE_SPREAD] = "spread", [MODEL_CHOICE_PUSHBACK] = "pushback",
+	[MODEL_CHOICE_EXPIRE] = "expire", [MODEL_CHOICE_UNSENT] = "unsent",
 };
 
 void model_move_write(const struct model *model, struct model_move move, GString *text)
@@ -35,8 +43,10 @@ void model_move_write(const struct model *model, struct model_move move, GString
 		g_string_append_printf(text, " %u", move.channel);
 	else if (moves[move.kind].form != FORM_BARE)
 		g_string_append_printf(text, " %u", move.argument);
+	if (moves[move.kind].form == FORM_BREAK)
+		g_string_append_printf(text, " channel=%u", move.channel);
 	if (move.choice)
-		g_string_append_printf(text, " choice=%u", move.choice);
+		g_string_append_printf(text, " %s=%u", choices[move.choice >> 8], move.choice & 0xff);
 }
 
 static bool read_number(const char *word, uint32_t below, uint32_t *number)
@@ -49,30 +59,62 @@ static bool read_number(const char *word, uint32_t below, uint32_t *number)
 	return true;
 }
 
+/* "NAME=NUMBER" */
+static bool read_named(const char *word, const char *name, uint32_t below, uint32_t *number)
+{
+	size_t length = strlen(name);
+
+	return word && g_str_has_prefix(word, name) && word[length] == '=' &&
+	       read_number(word + length + 1, below, number);
+}
+
+static bool read_choice(const char *word, struct model_move *move)
+{
+	uint32_t number;
+
+	for (uint32_t kind = MODEL_CHOICE_GRANT; kind < MODEL_CHOICES; kind++) {
+		if (!read_named(word, choices[kind], 256, &number))
+			continue;
+		move->choice = MODEL_CHOICE(kind, number);
+		return true;
+	}
+	return false;
+}
+
+static uint32_t numbers_below(enum form form)
+{
+	switch (form) {
+	case FORM_CHANNEL:
+		return MODEL_CHANNELS_MAX;
+	case FORM_THREAD:
+		return MODEL_SYSTEM + 1;
+	case FORM_TOKEN:
+		return MODEL_TOKENS;
+	default:
+		return MODEL_BREAK(MODEL_OPENS_MAX, 0);
+	}
+}
+
 static bool read_rest(char **words, struct model_move *move)
 {
+	enum form form = moves[move->kind].form;
 	uint32_t number = 0;
 	char **rest = words + 1;
 
-	if (moves[move->kind].form != FORM_BARE) {
-		uint32_t below = moves[move->kind].form == FORM_CHANNEL	 ? MODEL_CHANNELS_MAX
-				 : moves[move->kind].form == FORM_THREAD ? MODEL_SYSTEM + 1
-									 : MODEL_TOKENS;
-
-		if (!read_number(*rest, below, &number))
-			return false;
-		rest++;
-	}
-	if (moves[move->kind].form == FORM_CHANNEL)
+	if (form != FORM_BARE && !read_number(*rest++, numbers_below(form), &number))
+		return false;
+	if (form == FORM_CHANNEL)
 		move->channel = (uint8_t)number;
 	else
 		move->argument = number;
-	if (!*rest)
-		return true;
-	if (!g_str_has_prefix(*rest, "choice=") || rest[1] || !read_number(*rest + strlen("choice="), 65536, &number))
+	if (form == FORM_BREAK) {
+		if (!read_named(*rest++, "channel", MODEL_CHANNELS_MAX, &number))
+			return false;
+		move->channel = (uint8_t)number;
+	}
+	if (*rest && !read_choice(*rest++, move))
 		return false;
-	move->choice = (uint16_t)number;
-	return true;
+	return !*rest;
 }
 
 bool model_move_read(const struct model *model, const char *text, struct model_move *move, GError **error)
@@ -130,8 +172,8 @@ static void tell_next_pdu(const struct model *model, const struct model_state *s
 	g_string_append_printf(text, " on channel %u", move.channel);
 }
 
-void model_move_tell(struct model_worker *worker, const struct model_state *state, struct model_move move,
-		     GString *text)
+static void tell_move(struct model_worker *worker, const struct model_state *state, struct model_move move,
+		      GString *text)
 {
 	struct model *model = worker->model;
 
@@ -157,12 +199,58 @@ void model_move_tell(struct model_worker *worker, const struct model_state *stat
 	case MODEL_MOVE_CUT:
 		g_string_append_printf(text, "the connection of channel %u is cut", move.channel);
 		break;
+	case MODEL_MOVE_CANCEL:
+		g_string_append_printf(text, "a signal comes: thread %u", move.argument + 1);
+		break;
+	case MODEL_MOVE_BREAK:
+		g_string_append_printf(text, "the server breaks open %u to %s, on channel %u", move.argument >> 8,
+				       move.argument & 0xff ? "reading" : "nothing", move.channel);
+		break;
 	case MODEL_MOVE_WAKE:
 		g_string_append(text, "time passes: the client's timer comes");
 		break;
 	case MODEL_MOVES:
 		break;
 	}
+}
+
+static void tell_choice(const struct model_freedom *freedom, uint16_t choice, GString *text)
+{
+	uint32_t number = choice & 0xff;
+
+	switch ((enum model_choice_kind)(choice >> 8)) {
+	case MODEL_CHOICE_GRANT:
+		g_string_append_printf(text, "; if it answers, it grants %u", freedom->grant[number]);
+		break;
+	case MODEL_CHOICE_INTERIM:
+		g_string_append(text, "; it answers STATUS_PENDING first");
+		break;
+	case MODEL_CHOICE_SPLIT:
+		g_string_append(text, "; its replies come in a PDU each");
+		break;
+	case MODEL_CHOICE_SPREAD:
+		g_string_append(text, "; each of its replies grants something");
+		break;
+	case MODEL_CHOICE_PUSHBACK:
+		g_string_append_printf(text, "; it refuses with status 0x%08x", freedom->status[number]);
+		break;
+	case MODEL_CHOICE_EXPIRE:
+		g_string_append(text, "; the session has expired");
+		break;
+	case MODEL_CHOICE_UNSENT:
+		g_string_append(text, "; what the client sends then does not get out");
+		break;
+	case MODEL_CHOICE_NONE:
+	case MODEL_CHOICES:
+		break;
+	}
+}
+
+void model_move_tell(struct model_worker *worker, const struct model_state *state, struct model_move move,
+		     GString *text)
+{
+	tell_move(worker, state, move, text);
+	tell_choice(&worker->model->config.freedom, move.choice, text);
 }
 
 void model_state_tell(struct model_worker *worker, const struct model_state *state, GString *text)

@@ -149,9 +149,10 @@ Test(explore, every_move_of_a_run_can_be_written_and_read)
 
 Test(explore, text_that_is_no_move_is_refused)
 {
-	static const char *const texts[] = { "",       "nothing",      "cut",
-					     "cut 9",  "cut 0 1",      "start 77",
-					     "wake 1", "to-server -1", "work 0 choice=70000" };
+	static const char *const texts[] = { "",	"nothing",	"cut",
+					     "cut 9",	"cut 0 1",	"start 77",
+					     "wake 1",	"to-server -1", "work 0 grant=700",
+					     "break 0", "cut 0 odd=1" };
 	struct model_config config;
 	struct model_move move;
 

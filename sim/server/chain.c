@@ -400,7 +400,7 @@ static bool can_be_async(uint16_t command)
 
 /* Answer the last member with STATUS_PENDING; its final reply is encoded and waits for work that takes no storage. What
  * comes before it in the chain goes out first (Samba smb2_send_async_interim_response). */
-static bool answer_later(struct server_call *call, struct smb_chain_writer *writer)
+static bool answer_later(struct server_call *call, struct smb_chain_writer *writer, uint32_t credits)
 {
 	const struct smb_server *server = call->server;
 	uint32_t storage = call->token;
@@ -418,7 +418,7 @@ static bool answer_later(struct server_call *call, struct smb_chain_writer *writ
 		server_request_forget(call->server, storage);
 	if (writer->members)
 		send_part(call, writer);
-	return server_request_later(call->server, call->token, call->reply, writer);
+	return server_request_later(call->server, call->token, call->reply, writer, credits);
 }
 
 static enum server_cut execute(struct server_call *call, const struct smb_pdu *pdu, struct smb2_message *request,
@@ -444,7 +444,7 @@ static enum server_cut execute(struct server_call *call, const struct smb_pdu *p
 		reply->header.status = status;
 		if (status_is_error(status) && status != STATUS_MORE_PROCESSING_REQUIRED)
 			server_reply_error(reply);
-		if (call->is_last && answer_later(call, writer))
+		if (call->is_last && answer_later(call, writer, credits))
 			return SERVER_CUT_NONE;
 		finish_header(call, status, &credits);
 		if (server_misbehave_loses(call, command_before))

@@ -145,7 +145,7 @@ uint32_t server_grant(struct smb_server *server, uint32_t connection, const stru
 		smb_server_window_grow(&on->window, UINT32_MAX);
 		return UINT16_MAX;
 	}
-	if (server->choice.chosen)
+	if (server->choice.chosen && server->choice.grant != SMB_SERVER_GRANT_PROFILE)
 		return chosen_grant(server, on, is_last);
 	return usual_grant(server, on, request, status);
 }
@@ -252,8 +252,9 @@ static void answer_early(struct smb_server *server, uint32_t index, uint32_t sta
 	server_request_forget(server, index);
 }
 
-/* STATUS_PENDING with the whole grant and CreditCharge 0, as Samba 4.17 sends it. */
-static void send_interim(struct smb_server *server, uint32_t index)
+/* STATUS_PENDING with the whole grant and CreditCharge 0, as Samba 4.17 sends it; `credits` are those of the members
+ * before it in its chain. */
+static void send_interim(struct smb_server *server, uint32_t index, uint32_t credits)
 {
 	struct server_request *request = server_request(server, index);
 	struct server_connection *on = server_connection(server, request->connection);
@@ -268,8 +269,8 @@ static void send_interim(struct smb_server *server, uint32_t index)
 	if (server->misbehaviour.interim_is_free)
 		on->owed--;
 	else
-		reply.header.credits = (uint16_t)server_grant(server, request->connection, &header, STATUS_PENDING,
-							      true);
+		credits += server_grant(server, request->connection, &header, STATUS_PENDING, true);
+	reply.header.credits = (uint16_t)(credits < UINT16_MAX ? credits : UINT16_MAX);
 	request->state = SERVER_REQUEST_ASYNC;
 	on->outstanding_async++;
 	pending_remove(server, index);
@@ -286,11 +287,11 @@ static void go_async(struct smb_server *server, uint32_t index)
 		answer_early(server, index, STATUS_INSUFFICIENT_RESOURCES);
 		return;
 	}
-	send_interim(server, index);
+	send_interim(server, index, 0);
 }
 
 bool server_request_later(struct smb_server *server, uint32_t index, struct smb2_message *reply,
-			  struct smb_chain_writer *writer)
+			  struct smb_chain_writer *writer, uint32_t credits)
 {
 	struct server_request *request = server_request(server, index);
 
@@ -301,7 +302,7 @@ bool server_request_later(struct smb_server *server, uint32_t index, struct smb2
 	struct smb_pdu pdu = smb_chain_finish(writer);
 	server_request_hold(server, index, &pdu);
 	request->members = 1;
-	send_interim(server, index);
+	send_interim(server, index, credits);
 	return true;
 }
 

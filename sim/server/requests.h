@@ -21,7 +21,7 @@ void server_requests_abandon(struct smb_server *server, uint32_t connection);
 
 /** STATUS_PENDING for a request whose final `reply` is known: it is encoded with `writer`'s buffer and kept. */
 bool server_request_later(struct smb_server *server, uint32_t index, struct smb2_message *reply,
-			  struct smb_chain_writer *writer);
+			  struct smb_chain_writer *writer, uint32_t credits);
 /** Nothing more is answered to it; its storage work goes on. */
 void server_request_forget(struct smb_server *server, uint32_t index);
 
