@@ -472,13 +472,10 @@ void model_client_unpack(struct model_worker *worker, uint32_t client)
 	model_unpack(kept + ports, length - ports, model->client_base, model->client_block, worker->client);
 }
 
-const struct model_effect *model_client_do(struct model_worker *worker, uint32_t client, struct model_event event)
+static const struct model_effect *compute(struct model_worker *worker, uint32_t client, struct model_event event)
 {
 	struct model *model = worker->model;
-	const struct model_effect *known = model_memo_find(model->client_memo, client, event);
 
-	if (known)
-		return known;
 	*worker->effect = (struct model_effect){ 0 };
 	model_client_unpack(worker, client);
 	smb_monitor_report_to(model_client_monitor(model, worker->client), violated, worker);
@@ -488,4 +485,18 @@ const struct model_effect *model_client_do(struct model_worker *worker, uint32_t
 	drain(worker);
 	worker->effect->next = model_client_put(worker);
 	return model_memo_add(model->client_memo, client, event, worker->effect);
+}
+
+const struct model_effect *model_client_do(struct model_worker *worker, uint32_t client, struct model_event event)
+{
+	struct model_recent_effect *place = model_recent_place(worker->recent->client, client, event);
+	const struct model_effect *effect;
+
+	if (model_recent_is(place, client, event))
+		return place->effect;
+	effect = model_memo_find(worker->model->client_memo, client, event);
+	if (!effect)
+		effect = compute(worker, client, event);
+	*place = (struct model_recent_effect){ .event = event, .part = client, .effect = effect };
+	return effect;
 }

@@ -143,12 +143,35 @@ static void note_broken(struct model_thread_work *thread, const struct model_sta
 	g_mutex_unlock(&search->lock);
 }
 
+/* What comes of the moves: first all, so that the places of their hashes are on their way to the cache meanwhile. */
+struct successors {
+	struct model_state states[MODEL_MOVES_MAX];
+	struct model_hash hashes[MODEL_MOVES_MAX];
+};
+
+static bool do_moves(struct model_thread_work *thread, const struct model_state *state, const struct model_move *moves,
+		     uint32_t count)
+{
+	struct successors *next = thread->successors;
+
+	for (uint32_t i = 0; i < count; i++) {
+		thread->transitions++;
+		if (!model_do(thread->worker, state, moves[i], &next->states[i])) {
+			note_broken(thread, state, &moves[i]);
+			return false;
+		}
+		next->hashes[i] = model_state_hash(&next->states[i]);
+		model_visited_prefetch(thread->search->visited, next->hashes[i]);
+	}
+	return true;
+}
+
 /* False: a rule is broken. */
 static bool expand(struct model_thread_work *thread, const struct model_state *state)
 {
 	struct model_search *search = thread->search;
+	struct successors *next = thread->successors;
 	struct model_move moves[MODEL_MOVES_MAX];
-	struct model_state next;
 	uint32_t count = model_moves(thread->worker, state, moves);
 	uint32_t parent = model_visited_prefix(model_state_hash(state));
 
@@ -159,14 +182,11 @@ static bool expand(struct model_thread_work *thread, const struct model_state *s
 		note_broken(thread, state, NULL);
 		return false;
 	}
+	if (!do_moves(thread, state, moves, count))
+		return false;
 	for (uint32_t i = 0; i < count; i++) {
-		thread->transitions++;
-		if (!model_do(thread->worker, state, moves[i], &next)) {
-			note_broken(thread, state, &moves[i]);
-			return false;
-		}
-		if (model_visited_add(search->visited, model_state_hash(&next), parent))
-			model_queue_push(&thread->next, &next);
+		if (model_visited_add(search->visited, next->hashes[i], parent))
+			model_queue_push(&thread->next, &next->states[i]);
 	}
 	return true;
 }
@@ -324,6 +344,7 @@ static void begin(struct model_search *search)
 	for (guint i = 0; i < search->thread_count; i++) {
 		search->threads[i].search = search;
 		search->threads[i].worker = model_worker_new(search->model);
+		search->threads[i].successors = g_new(struct successors, 1);
 		model_queue_init(&search->threads[i].next);
 	}
 	search->begun = seconds_now();
@@ -342,6 +363,7 @@ static void end(struct model_search *search)
 {
 	for (guint i = 0; i < search->thread_count; i++) {
 		model_worker_free(search->threads[i].worker);
+		g_free(search->threads[i].successors);
 		model_queue_clear(&search->threads[i].next);
 	}
 	g_free(search->threads);

@@ -22,10 +22,12 @@ struct model_queue {
 enum model_search_end { MODEL_END_NOT, MODEL_END_BROKEN, MODEL_END_BOUND, MODEL_END_STOPPED };
 
 struct model_search;
+struct successors;
 
 struct model_thread_work {
 	struct model_search *search;
 	struct model_worker *worker;
+	struct successors *successors; /* of the state being looked at */
 	struct model_queue next; /* found by this thread */
 	uint64_t transitions;
 	uint64_t ends;

@@ -106,8 +106,31 @@ struct model {
 	struct model_state first;
 };
 
+/** What was looked up lately, so that threads seldom meet in the stores; places are overwritten. */
+#define MODEL_RECENT 32768u
+
+struct model_recent_effect {
+	struct model_event event;
+	uint32_t part;
+	const struct model_effect *effect;
+};
+
+struct model_recent_wire {
+	uint32_t wire;
+	uint32_t pdu; /* pushed; 0: the first one was popped */
+	uint32_t result;
+	uint32_t popped;
+};
+
+struct model_recent {
+	struct model_recent_effect client[MODEL_RECENT];
+	struct model_recent_effect server[MODEL_RECENT];
+	struct model_recent_wire wire[MODEL_RECENT];
+};
+
 struct model_worker {
 	struct model *model;
+	struct model_recent *recent;
 	uint8_t *client; /* unpacked */
 	uint8_t *server;
 	uint8_t *encoded;
@@ -154,11 +177,29 @@ struct smb_server *model_server_core(uint8_t *block);
 uint32_t model_pdu_put(struct model *model, const struct smb_pdu *pdu, bool is_request);
 const struct model_pdu *model_pdu_get(const struct model *model, uint32_t number);
 struct smb_pdu model_pdu_as_smb(const struct model_pdu *pdu);
-uint32_t model_wire_push(struct model *model, uint32_t wire, uint32_t pdu);
+uint32_t model_wire_push(struct model_worker *worker, uint32_t wire, uint32_t pdu);
 /** The wire without its first PDU. */
-uint32_t model_wire_pop(struct model *model, uint32_t wire, uint32_t *pdu);
+uint32_t model_wire_pop(struct model_worker *worker, uint32_t wire, uint32_t *pdu);
 /** An empty one for number 0. */
 const struct model_wire *model_wire_get(const struct model *model, uint32_t number);
+
+/** Where the effect of an event on a part was noted, if it was. */
+static inline struct model_recent_effect *model_recent_place(struct model_recent_effect *recent, uint32_t part,
+							     struct model_event event)
+{
+	uint64_t key = (uint64_t)event.argument << 32 | (uint64_t)event.choice << 16 | (uint64_t)event.channel << 8 |
+		       event.kind;
+
+	return &recent[model_hash_fold(key ^ UINT64_C(0xbe5466cf34e90c6c), part * UINT64_C(0x9e3779b97f4a7c15) + 1) %
+		       MODEL_RECENT];
+}
+
+static inline bool model_recent_is(const struct model_recent_effect *place, uint32_t part, struct model_event event)
+{
+	return place->effect && place->part == part && place->event.kind == event.kind &&
+	       place->event.channel == event.channel && place->event.choice == event.choice &&
+	       place->event.argument == event.argument;
+}
 
 /** Add an output to the effect being made. */
 void model_effect_add(struct model_worker *worker, enum model_output_kind kind, uint32_t channel, uint32_t argument);

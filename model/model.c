@@ -74,6 +74,7 @@ struct model_worker *model_worker_new(struct model *model)
 	size_t largest = MAX(model->client_block, model->server_block);
 
 	worker->model = model;
+	worker->recent = g_new0(struct model_recent, 1);
 	worker->client = g_malloc0(model->client_block);
 	worker->server = g_malloc0(model->server_block);
 	worker->encoded = g_malloc(MODEL_ENCODED_MAX);
@@ -87,6 +88,7 @@ void model_worker_free(struct model_worker *worker)
 {
 	if (!worker)
 		return;
+	g_free(worker->recent);
 	g_free(worker->client);
 	g_free(worker->server);
 	g_free(worker->encoded);

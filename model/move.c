@@ -199,7 +199,7 @@ static void push(struct step *step, uint32_t channel, enum model_direction direc
 {
 	uint32_t *wire = &step->state->wire[channel][direction];
 
-	*wire = model_wire_push(step->worker->model, *wire, pdu);
+	*wire = model_wire_push(step->worker, *wire, pdu);
 }
 
 static void server_event(struct step *step, struct model_event event)
@@ -241,7 +241,7 @@ static void deliver(struct step *step, struct model_move move, enum model_direct
 	struct model_event event = { .kind = move.kind, .channel = move.channel, .choice = move.choice };
 	uint32_t *wire = &step->state->wire[move.channel][direction];
 
-	*wire = model_wire_pop(step->worker->model, *wire, &event.argument);
+	*wire = model_wire_pop(step->worker, *wire, &event.argument);
 	if (direction == MODEL_TO_SERVER)
 		server_event(step, event);
 	else

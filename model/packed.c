@@ -7,6 +7,8 @@
 /* A run: one word with place and count, both in words, and the words themselves. */
 #define RUN(at, count) ((uint64_t)(at) << 32 | (count))
 
+#define STRIDE 16 /* words that are looked at together: most are the same */
+
 size_t model_packed_max(size_t size)
 {
 	return size + size / 2 + 16; /* every other word differs */
@@ -31,6 +33,10 @@ size_t model_pack(const uint8_t *block, const uint8_t *base, size_t size, uint8_
 		size_t end;
 		uint64_t run;
 
+		if (at + STRIDE <= words && !memcmp(block + 8 * at, base + 8 * at, 8 * STRIDE)) {
+			at += STRIDE;
+			continue;
+		}
 		if (word_at(block, at) == word_at(base, at)) {
 			at++;
 			continue;

@@ -72,29 +72,51 @@ static uint32_t wire_put(struct model *model, const struct model_wire *wire)
 	return model_store_put(model->wires, hash, wire, length, NULL);
 }
 
-uint32_t model_wire_push(struct model *model, uint32_t wire, uint32_t pdu)
+static struct model_recent_wire *recent_place(struct model_worker *worker, uint32_t wire, uint32_t pdu)
 {
-	const struct model_wire *old = model_wire_get(model, wire);
+	uint64_t key = model_hash_fold(((uint64_t)wire << 32 | pdu) ^ UINT64_C(0x3f84d5b5b5470917),
+				       UINT64_C(0x9216d5d98979fb1b));
+
+	return &worker->recent->wire[key % MODEL_RECENT];
+}
+
+uint32_t model_wire_push(struct model_worker *worker, uint32_t wire, uint32_t pdu)
+{
+	struct model *model = worker->model;
+	struct model_recent_wire *recent = recent_place(worker, wire, pdu);
+	const struct model_wire *old;
 	_Alignas(struct model_wire) uint8_t room[sizeof(struct model_wire) + WIRE_PDUS_MAX * sizeof(uint32_t)];
 	struct model_wire *longer = (struct model_wire *)(void *)room;
 
+	if (recent->result && recent->wire == wire && recent->pdu == pdu)
+		return recent->result;
+	old = model_wire_get(model, wire);
 	g_assert(old->count < WIRE_PDUS_MAX);
 	memcpy(longer, old, sizeof(*old) + old->count * sizeof(old->pdu[0]));
 	longer->pdu[longer->count++] = pdu;
 	longer->credits += model_pdu_get(model, pdu)->credits;
-	return wire_put(model, longer);
+	*recent = (struct model_recent_wire){ .wire = wire, .pdu = pdu, .result = wire_put(model, longer) };
+	return recent->result;
 }
 
-uint32_t model_wire_pop(struct model *model, uint32_t wire, uint32_t *pdu)
+uint32_t model_wire_pop(struct model_worker *worker, uint32_t wire, uint32_t *pdu)
 {
-	const struct model_wire *old = model_wire_get(model, wire);
+	struct model *model = worker->model;
+	struct model_recent_wire *recent = recent_place(worker, wire, 0);
+	const struct model_wire *old;
 	_Alignas(struct model_wire) uint8_t room[sizeof(struct model_wire) + WIRE_PDUS_MAX * sizeof(uint32_t)];
 	struct model_wire *rest = (struct model_wire *)(void *)room;
 
+	if (recent->popped && recent->wire == wire && !recent->pdu) {
+		*pdu = recent->popped;
+		return recent->result;
+	}
+	old = model_wire_get(model, wire);
 	g_assert(old->count);
 	*pdu = old->pdu[0];
 	rest->count = old->count - 1;
 	rest->credits = old->credits - model_pdu_get(model, *pdu)->credits;
 	memcpy(rest->pdu, old->pdu + 1, rest->count * sizeof(rest->pdu[0]));
-	return wire_put(model, rest);
+	*recent = (struct model_recent_wire){ .wire = wire, .popped = *pdu, .result = wire_put(model, rest) };
+	return recent->result;
 }

@@ -260,17 +260,28 @@ void model_server_unpack(struct model_worker *worker, uint32_t server)
 	model_unpack(kept + ports, length - ports, model->server_base, model->server_block, worker->server);
 }
 
-const struct model_effect *model_server_do(struct model_worker *worker, uint32_t server, struct model_event event)
+static const struct model_effect *compute(struct model_worker *worker, uint32_t server, struct model_event event)
 {
 	struct model *model = worker->model;
-	const struct model_effect *known = model_memo_find(model->server_memo, server, event);
 
-	if (known)
-		return known;
 	*worker->effect = (struct model_effect){ 0 };
 	model_server_unpack(worker, server);
 	happen(worker, event);
 	drain(worker);
 	worker->effect->next = model_server_put(worker);
 	return model_memo_add(model->server_memo, server, event, worker->effect);
+}
+
+const struct model_effect *model_server_do(struct model_worker *worker, uint32_t server, struct model_event event)
+{
+	struct model_recent_effect *place = model_recent_place(worker->recent->server, server, event);
+	const struct model_effect *effect;
+
+	if (model_recent_is(place, server, event))
+		return place->effect;
+	effect = model_memo_find(worker->model->server_memo, server, event);
+	if (!effect)
+		effect = compute(worker, server, event);
+	*place = (struct model_recent_effect){ .event = event, .part = server, .effect = effect };
+	return effect;
 }

@@ -169,6 +169,17 @@ static void insert(struct shard *shard, uint32_t at, struct model_hash hash, uin
 		grow(shard);
 }
 
+void model_visited_prefetch(const struct model_visited *visited, struct model_hash hash)
+{
+	const struct shard *shard = shard_of(visited, hash.high);
+	const struct slot *slot = &shard->slots[place_of(shard, hash.high)];
+
+	/* another thread may be moving the table: an address that is no longer right does no harm */
+	__builtin_prefetch(slot);
+	__builtin_prefetch(slot + 4);
+	__builtin_prefetch(slot + 8);
+}
+
 bool model_visited_add(struct model_visited *visited, struct model_hash hash, uint32_t parent)
 {
 	struct shard *shard = shard_of(visited, hash.high);

@@ -23,6 +23,8 @@ static inline uint32_t model_visited_prefix(struct model_hash hash)
 	return (uint32_t)(hash.high >> 32);
 }
 
+/** The hash will be added soon. */
+void model_visited_prefetch(const struct model_visited *visited, struct model_hash hash);
 /** True when the state was not there yet. `parent`: model_visited_prefix of its predecessor. */
 bool model_visited_add(struct model_visited *visited, struct model_hash hash, uint32_t parent);
 /** False: it is not there. */
