@@ -19,7 +19,8 @@
 /** All zero: as the profile does. */
 struct smb_server_choice {
 	bool chosen; /* false: nothing below counts */
-	uint16_t grant; /* credits of the whole answer, 0 to what the window has room for, or SMB_SERVER_GRANT_PROFILE */
+	uint16_t
+		grant; /* credits of the whole answer, 0 to what the window has room for, or SMB_SERVER_GRANT_PROFILE */
 	bool spread; /* compounds: one credit in each reply and the rest in the last, not all in the last */
 	uint32_t status; /* not 0: fail `member` with it instead of executing it */
 	uint32_t member; /* of a compound, from 0; members that depend on it fail, too (MS-SMB2 3.3.5.2.7.2) */
