@@ -41,6 +41,10 @@ static void put_channel(struct smb_encoder *encoder, const struct smb_monitor *m
 				     on->multi_credit << 4 | on->hole_reported << 5 | (on->next > 0) << 6);
 	if (!on->open)
 		return;
+	smb_encode16(encoder, on->dialect);
+	smb_encode32(encoder, on->echoes);
+	smb_encode64(encoder, on->session);
+	smb_encode8(encoder, on->requests > 0);
 	smb_encode32(encoder, on->max_read);
 	smb_encode32(encoder, on->max_write);
 	put_window(encoder, monitor, index);
@@ -147,7 +151,7 @@ static void put_expect(struct smb_encoder *encoder, const struct smb_monitor_exp
 	smb_encode64(encoder, expect->readahead_bytes);
 	smb_encode32(encoder, expect->page_bytes);
 	smb_encode32(encoder, expect->request_bytes);
-	smb_encode8(encoder, expect->grants_vary);
+	smb_encode8(encoder, expect->grants_vary | expect->is_cifs << 1);
 }
 
 size_t smb_monitor_encode(const struct smb_monitor *monitor, uint8_t *buffer, size_t size)
@@ -166,5 +170,8 @@ size_t smb_monitor_encode(const struct smb_monitor *monitor, uint8_t *buffer, si
 		put_file(&encoder, monitor_file_at(monitor, i));
 	put_handles(&encoder, monitor);
 	smb_encode32(&encoder, monitor->largest_application_read);
+	smb_encode64(&encoder, monitor->session);
+	smb_encode32(&encoder, monitor->connections - monitor->sequence);
+	smb_encode32(&encoder, monitor->breaks_due);
 	return smb_encoder_length(&encoder);
 }

@@ -143,6 +143,7 @@ static void channel_forget(struct smb_monitor *monitor, uint32_t index)
 	}
 	struct monitor_channel *channel = monitor_channel_at(monitor, index);
 	channel->in_flight = 0;
+	channel->echoes = 0;
 	channel->forgotten = 0;
 	channel->read_bytes = 0;
 }
@@ -152,6 +153,7 @@ void smb_monitor_connected(struct smb_monitor *monitor, uint32_t channel, uint64
 	event_begin(monitor, channel, now_ns);
 	channel_forget(monitor, channel);
 	struct monitor_channel *on = monitor_channel_at(monitor, channel);
+	monitor->connections++;
 	*on = (struct monitor_channel){
 		.open = true,
 		.top = 1,
@@ -174,6 +176,7 @@ void smb_monitor_closed(struct smb_monitor *monitor, uint32_t channel, uint64_t 
 static bool needs_body(uint16_t command, bool in_chain)
 {
 	switch (command) {
+	case SMB2_NEGOTIATE:
 	case SMB2_CREATE:
 	case SMB2_CLOSE:
 	case SMB2_READ:
@@ -238,8 +241,11 @@ static uint32_t member_sent(struct smb_monitor *monitor, uint32_t channel, const
 	if (header->flags & SMB2_FLAGS_SERVER_TO_REDIR)
 		monitor_report(monitor, SMB_RULE_C12, "a response where a request was due");
 	/* CANCEL takes the id of its target and neither id nor credit of its own (MS-SMB2 3.2.4.24). */
-	if (header->command == SMB2_CANCEL)
+	if (header->command == SMB2_CANCEL) {
+		monitor_cancel_sent(monitor, channel, header);
 		return SLOT_NONE;
+	}
+	monitor_session_sent(monitor, channel, member);
 	monitor_related_check(monitor, member);
 	monitor_charge_check(monitor, on, member);
 	if (member->message)
@@ -249,6 +255,7 @@ static uint32_t member_sent(struct smb_monitor *monitor, uint32_t channel, const
 	uint32_t slot = monitor_request_add(monitor, channel, header->message_id);
 	if (slot != SLOT_NONE)
 		request_remember(monitor, member, slot);
+	on->echoes += slot != SLOT_NONE && header->command == SMB2_ECHO;
 	if (!member->message)
 		return slot;
 	if (member->message->kind == SMB2_BODY_CLOSE_REQ)
@@ -351,6 +358,7 @@ static void negotiated(struct monitor_channel *channel, const struct smb2_negoti
 {
 	bool can_multi_credit = response->dialect >= SMB2_DIALECT_210 && response->dialect <= SMB2_DIALECT_311;
 	channel->negotiated = true;
+	channel->dialect = response->dialect;
 	channel->multi_credit = can_multi_credit && response->capabilities & SMB2_GLOBAL_CAP_LARGE_MTU;
 	channel->max_read = response->max_read_size;
 	channel->max_write = response->max_write_size;
@@ -380,6 +388,7 @@ static void final_received(struct smb_monitor *monitor, uint32_t slot, const str
 	struct monitor_channel *channel = monitor_channel_at(monitor, request->channel);
 
 	monitor_final(monitor, slot, header);
+	monitor_session_answered(monitor, request->channel, header);
 	if (request->command == SMB2_READ)
 		monitor_read_answered(monitor, slot, header, payload);
 	if (request->chain == SLOT_NONE)
@@ -390,10 +399,19 @@ static void final_received(struct smb_monitor *monitor, uint32_t slot, const str
 }
 
 /* A response that no remembered request waits for. Its credits count all the same (MS-SMB2 3.2.5.1.4). */
-static void unmatched(struct smb_monitor *monitor, struct monitor_channel *channel, const struct smb2_header *header)
+static void unmatched(struct smb_monitor *monitor, struct monitor_channel *channel, const struct smb2_header *header,
+		      const struct smb_pdu *rest)
 {
-	if (header->message_id == SMB2_MESSAGE_ID_UNSOLICITED && header->command == SMB2_OPLOCK_BREAK)
+	if (header->message_id == SMB2_MESSAGE_ID_UNSOLICITED && header->command == SMB2_OPLOCK_BREAK) {
+		struct smb2_message message;
+		bool decodes = first_member_decode(rest, &message) == SMB_WIRE_OK;
+		monitor_break_received(monitor, header, decodes ? &message : NULL);
 		return;
+	}
+	if (header->command == SMB2_CANCEL) {
+		monitor_report(monitor, SMB_RULE_C17, "a response to CANCEL");
+		return;
+	}
 	if (channel->forgotten) {
 		if (header->status != STATUS_PENDING) {
 			channel->forgotten--;
@@ -417,7 +435,7 @@ static void member_received(struct smb_monitor *monitor, uint32_t channel, const
 	monitor_credits_grant(on, header->credits);
 	uint32_t slot = monitor_request_find(monitor, channel, header->message_id);
 	if (slot == SLOT_NONE) {
-		unmatched(monitor, on, header);
+		unmatched(monitor, on, header, rest);
 		return;
 	}
 	const struct monitor_request *request = monitor_request_at(monitor, slot);

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** The rules, by their numbers C1..C36. Those not listed here are not judged by the monitor yet. */
+/** The rules, by their numbers C1..C36. Those not named here are not judged by the monitor; smb_rule_info() says who does. */
 enum smb_rule {
 	SMB_RULE_C1 = 1, /* MessageIds come from the granted window and are used once */
 	SMB_RULE_C2, /* the lowest available ids are used */
@@ -32,10 +32,18 @@ enum smb_rule {
 	SMB_RULE_C13, /* related chains */
 	SMB_RULE_C14, /* error propagation in chains */
 	SMB_RULE_C15, /* chain members are answered in order */
-	SMB_RULE_C18 = 18, /* interim and final of an async request */
+	SMB_RULE_C17 = 17, /* CANCEL */
+	SMB_RULE_C18, /* interim and final of an async request */
+	SMB_RULE_C19, /* breaks and their acknowledgements */
+	SMB_RULE_C21 = 21, /* one ECHO at a time, and none with the only credit (expect.is_cifs) */
+	SMB_RULE_C22, /* nothing of an old connection or session is used on a new one */
+	SMB_RULE_C23, /* ChannelSequence goes up, at most once per connection */
+	SMB_RULE_C26 = 26, /* one ClientGuid; nothing on a channel before its SESSION_SETUP */
 	SMB_RULE_C27 = 27, /* read integrity */
-	SMB_RULE_C30 = 30, /* readahead stays within twice its window; READ <= rsize; no page asked twice at once */
+	SMB_RULE_C29 = 29, /* every handle is closed */
+	SMB_RULE_C30, /* readahead stays within twice its window; READ <= rsize; no page asked twice at once */
 	SMB_RULE_C31, /* sizes in use <= limits negotiated on that connection */
+	SMB_RULE_C32, /* no request on a channel that is down */
 	SMB_RULE_MAX = 37,
 };
 
@@ -46,8 +54,11 @@ struct smb_rule_info {
 	const char *name; /* "C6" */
 	const char *meaning; /* one sentence */
 	const char *section; /* of MS-SMB2, or the kernel function */
+	const char *where; /* the file that judges it, or that keeps it; NULL: not covered */
+	const char *test; /* the test that breaks it; NULL: none */
+	bool is_monitored; /* the monitor reports it */
 };
-/** NULL for numbers that are not judged. */
+/** NULL for numbers that no rule has. */
 const struct smb_rule_info *smb_rule_info(enum smb_rule rule);
 
 struct smb_monitor_limits {
@@ -64,6 +75,7 @@ struct smb_monitor_expect {
 	uint64_t readahead_bytes; /* ra_pages * page size, C30 */
 	uint32_t page_bytes; /* of the page cache; 0: reads are not cached, READs may overlap (C30) */
 	uint32_t request_bytes; /* largest single read() of the application, C30 */
+	bool is_cifs; /* it keeps cifs's own rules, too: C21 */
 	bool grants_vary; /* the server grants as it likes, also nothing: C10 cannot tell a lost sum from that */
 };
 

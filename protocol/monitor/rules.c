@@ -1,57 +1,98 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "protocol/monitor/monitor.h"
 
-/* Sections are those of MS-SMB2; "cifs" and "mm" name functions of the Linux kernel. */
+#define CLIENT true
+#define SERVER false
+
+/* Judged by the monitor. Sections are those of MS-SMB2; "cifs" and "mm" name functions of the Linux kernel. */
+#define JUDGED(number, side, meaning_, section_, file, test_)                                                          \
+	[number] = { (enum smb_rule)number,	      side, "C" #number, meaning_, section_, "protocol/monitor/" file, \
+		     "protocol/monitor/tests/" test_, true }
+/* Kept elsewhere, and tested there. */
+#define KEPT(number, side, meaning_, section_, file, test_)                                                            \
+	[number] = { (enum smb_rule)number, side, "C" #number, meaning_, section_, file, test_, false }
+#define NOT_COVERED(number, side, meaning_, section_)                                                                  \
+	[number] = { (enum smb_rule)number, side, "C" #number, meaning_, section_, NULL, NULL, false }
+
+/* clang-format off */
 static const struct smb_rule_info rules[SMB_RULE_MAX] = {
-	[SMB_RULE_C1] = { SMB_RULE_C1, true, "C1", "MessageIds come from the granted window and are used once",
-			  "3.2.4.1.6, 3.3.1.1" },
-	[SMB_RULE_C2] = { SMB_RULE_C2, true, "C2",
-			  "the lowest available MessageIds are used; no id is left out for good", "3.2.4.1.6" },
-	[SMB_RULE_C3] = { SMB_RULE_C3, true, "C3", "a request of charge n takes n consecutive MessageIds of its own",
-			  "3.2.4.1.5, 3.3.5.2.3" },
-	[SMB_RULE_C4] = { SMB_RULE_C4, true, "C4",
-			  "CreditCharge pays for the larger of request and response payload, 65536 bytes a credit",
-			  "3.1.5.2, 3.2.4.1.5" },
-	[SMB_RULE_C5] = { SMB_RULE_C5, true, "C5", "a request with CreditCharge 0 still needs and costs one credit",
-			  "3.2.4.1.3" },
-	[SMB_RULE_C6] = { SMB_RULE_C6, true, "C6",
-			  "credits are never overdrawn, oplock break acknowledgements apart, and at max_credits no "
-			  "more are asked for",
-			  "3.2.5.1.4; cifs smb2_add_credits" },
-	[SMB_RULE_C7] = { SMB_RULE_C7, false, "C7",
-			  "each request gets exactly one final response; none is open on idle",
-			  "3.2.5.1; cifs in_flight" },
-	[SMB_RULE_C9] = { SMB_RULE_C9, false, "C9",
-			  "credits are granted once per request: in the interim response or else in the final one",
-			  "3.3.4.1.2, 3.3.4.2" },
-	[SMB_RULE_C10] = { SMB_RULE_C10, false, "C10",
-			   "the grants of a chain's responses count as their sum, and the sum keeps the client going",
-			   "3.3.4.1.3" },
-	[SMB_RULE_C11] = { SMB_RULE_C11, false, "C11", "a client with nothing outstanding holds at least one credit",
-			   "3.3.1.2" },
-	[SMB_RULE_C12] = { SMB_RULE_C12, true, "C12",
-			   "NextCommand leads, in multiples of 8, to members that all lie inside the PDU",
-			   "3.2.4.1.4, 3.3.4.1.3" },
-	[SMB_RULE_C13] = { SMB_RULE_C13, true, "C13",
-			   "a related chain starts unrelated with a real FileId, all later members are related and "
-			   "carry FileId all ones",
-			   "3.2.4.1.4, 3.3.5.2.7" },
-	[SMB_RULE_C14] = { SMB_RULE_C14, false, "C14",
-			   "members that depend on a failed CREATE of their chain fail like it", "3.3.5.2.7.2" },
-	[SMB_RULE_C15] = { SMB_RULE_C15, false, "C15", "the members of a related chain are answered in order",
-			   "3.2.5.1.9, 3.3.4.1.3" },
-	[SMB_RULE_C18] = { SMB_RULE_C18, false, "C18",
-			   "an async request gets one interim response and a final one with the same, unique AsyncId",
-			   "3.3.4.2, 3.2.5.1.5" },
-	[SMB_RULE_C27] = { SMB_RULE_C27, true, "C27",
-			   "every byte read is the file's byte, and end of file is where it is", "3.2.5.11, 3.3.5.12" },
-	[SMB_RULE_C30] = { SMB_RULE_C30, true, "C30",
-			   "readahead stays within twice its window, a READ within rsize, and no page is asked for "
-			   "twice at once",
-			   "mm ondemand_readahead; cifs cifs_readahead" },
-	[SMB_RULE_C31] = { SMB_RULE_C31, true, "C31",
-			   "READ and WRITE keep to MaxReadSize and MaxWriteSize of their connection", "3.2.5.2" },
+	JUDGED(1, CLIENT, "MessageIds come from the granted window and are used once", "3.2.4.1.6, 3.3.1.1",
+	       "window.c", "window_test.c: ids_come_from_the_granted_window_and_are_used_once"),
+	JUDGED(2, CLIENT, "the lowest available MessageIds are used; no id is left out for good", "3.2.4.1.6",
+	       "window.c", "window_test.c: no_id_stays_unused_for_good"),
+	JUDGED(3, CLIENT, "a request of charge n takes n consecutive MessageIds of its own", "3.2.4.1.5, 3.3.5.2.3",
+	       "window.c", "window_test.c: a_request_of_several_credits_takes_as_many_ids"),
+	JUDGED(4, CLIENT, "CreditCharge pays for the larger of request and response payload, 65536 bytes a credit",
+	       "3.1.5.2, 3.2.4.1.5", "credits.c", "credits_test.c: the_charge_pays_for_the_payload"),
+	JUDGED(5, CLIENT, "a request with CreditCharge 0 still needs and costs one credit", "3.2.4.1.3",
+	       "credits.c", "credits_test.c: credits_are_not_overdrawn"),
+	JUDGED(6, CLIENT, "credits are never overdrawn, oplock break acknowledgements apart, and at max_credits no more are "
+	       "asked for", "3.2.5.1.4; cifs smb2_add_credits", "credits.c", "credits_test.c: credits_are_not_overdrawn"),
+	JUDGED(7, SERVER, "each request gets exactly one final response; none is open on idle", "3.2.5.1; cifs in_flight",
+	       "credits.c", "credits_test.c: every_request_gets_one_final_response"),
+	KEPT(8, CLIENT, "credits taken on one connection are never returned to another", "cifs reconnect_instance",
+	     "protocol/flow/credits.c", "protocol/flow/tests/credits_test.c: credits_of_an_older_connection_are_dropped"),
+	JUDGED(9, SERVER, "credits are granted once per request: in the interim response or else in the final one",
+	       "3.3.4.1.2, 3.3.4.2", "async.c", "async_test.c: the_interim_response_carries_the_grant"),
+	JUDGED(10, SERVER, "the grants of a chain's responses count as their sum, and the sum keeps the client going",
+	       "3.3.4.1.3", "chains.c", "chains_test.c: the_grants_of_a_chain_count_as_their_sum"),
+	JUDGED(11, SERVER, "a client with nothing outstanding holds at least one credit", "3.3.1.2",
+	       "credits.c", "credits_test.c: a_client_with_nothing_outstanding_holds_a_credit"),
+	JUDGED(12, CLIENT, "NextCommand leads, in multiples of 8, to members that all lie inside the PDU",
+	       "3.2.4.1.4, 3.3.4.1.3", "chains.c", "chains_test.c: next_command_leads_to_the_next_header"),
+	JUDGED(13, CLIENT, "a related chain starts unrelated with a real FileId, all later members are related and carry "
+	       "FileId all ones", "3.2.4.1.4, 3.3.5.2.7", "chains.c", "chains_test.c: related_members_refer_to_the_one_before"),
+	JUDGED(14, SERVER, "members that depend on a failed CREATE of their chain fail like it", "3.3.5.2.7.2",
+	       "chains.c", "chains_test.c: members_fail_like_the_create_they_depend_on"),
+	JUDGED(15, SERVER, "the members of a related chain are answered in order", "3.2.5.1.9, 3.3.4.1.3",
+	       "chains.c", "chains_test.c: members_are_answered_in_order"),
+	NOT_COVERED(16, CLIENT, "each member is signed over its own bytes, with the key of its channel (there are no keys here)",
+		    "3.1.4.1, 3.2.4.1.1"),
+	JUDGED(17, CLIENT, "CANCEL names a request that was sent, an asynchronous one by its AsyncId; nothing answers it",
+	       "3.2.4.24, 3.3.5.16", "session.c", "session_test.c: cancel_names_what_was_sent"),
+	JUDGED(18, SERVER, "an async request gets one interim response and a final one with the same, unique AsyncId",
+	       "3.3.4.2, 3.2.5.1.5", "async.c", "async_test.c: interim_and_final_belong_together"),
+	JUDGED(19, CLIENT, "only breaks that were announced are acknowledged; an announcement belongs to no session and tree",
+	       "3.2.5.19, 3.3.4.6, 3.3.4.7", "session.c", "session_test.c: breaks_are_announced_and_acknowledged"),
+	KEPT(20, CLIENT, "a break is acknowledged in time, at one credit and full load too (liveness)", "3.3.6.1; cifs change_conf",
+	     "protocol/flow/credits.c", "protocol/client/tests/trouble_test.c: "
+	     "a_lease_break_is_acknowledged_from_the_reserve_even_without_credits"),
+	JUDGED(21, CLIENT, "one ECHO at a time, and none with the only credit", "2.2.28, 3.3.5.17; cifs change_conf",
+	       "session.c", "session_test.c: one_echo_at_a_time_and_not_with_the_only_credit"),
+	JUDGED(22, CLIENT, "a connection begins with NEGOTIATE, and no SessionId of an older one is used on it",
+	       "3.2.4.2, 3.2.7.1", "session.c", "session_test.c: a_new_connection_uses_nothing_of_the_old_session"),
+	JUDGED(23, CLIENT, "ChannelSequence only goes up, at most once per connection made", "3.2.4.1, 3.2.7.1, 3.3.5.2.10",
+	       "session.c", "session_test.c: channel_sequence_counts_connections"),
+	NOT_COVERED(24, CLIENT, "a CREATE that is sent again has the same CreateGuid and opens once (none is sent again here)",
+		    "3.2.7.1, 3.3.5.9.10"),
+	KEPT(25, CLIENT, "a durable handle is asked for again with its lease key and FileId", "3.2.4.4, 3.3.5.9.7, 3.3.5.9.12",
+	     "protocol/client/message.c", "protocol/client/tests/reconnect_test.c: a_durable_handle_is_asked_for_first"),
+	JUDGED(26, CLIENT, "all channels have one ClientGuid, and nothing is sent on one before its SESSION_SETUP is complete",
+	       "3.3.5.5", "session.c", "session_test.c: channels_belong_to_one_client_and_bind_first"),
+	JUDGED(27, CLIENT, "every byte read is the file's byte, and end of file is where it is", "3.2.5.11, 3.3.5.12",
+	       "reads.c", "reads_test.c: every_byte_is_the_files_byte"),
+	KEPT(28, CLIENT, "every dirty byte reaches the server before fsync(2) returns, and a retry changes nothing newer",
+	     "3.2.5.12; cifs writeback", "protocol/io/writeback.c", "protocol/client/tests/write_random_test.c: what_was_synced_is_at_the_server_whatever_it_does"),
+	JUDGED(29, CLIENT, "every handle is closed before the session ends", "cifs smb2_handle_cancelled_mid",
+	       "session.c", "session_test.c: handles_are_closed_before_logoff"),
+	JUDGED(30, CLIENT, "readahead stays within twice its window, a READ within rsize, and no page is asked for twice at once",
+	       "mm ondemand_readahead; cifs cifs_readahead", "reads.c", "reads_test.c: readahead_stays_within_twice_its_window"),
+	JUDGED(31, CLIENT, "READ and WRITE keep to MaxReadSize and MaxWriteSize of their connection", "3.2.5.2",
+	       "reads.c", "reads_test.c: sizes_keep_to_what_the_connection_negotiated"),
+	JUDGED(32, CLIENT, "nothing is sent on a channel that is not connected", "cifs cifs_pick_channel",
+	       "session.c", "session_test.c: nothing_goes_out_on_a_closed_channel"),
+	KEPT(33, CLIENT, "while credits or requests under way are left, somebody proceeds (liveness)", "cifs wait_for_free_credits",
+	     "protocol/flow/credits.c", "sim/world/tests/cores_test.c: whatever_a_server_may_choose"),
+	KEPT(34, CLIENT, "after a reconnect every operation ends (liveness)", "cifs cifs_reconnect",
+	     "protocol/client/reconnect.c", "sim/world/tests/cores_test.c: "
+	     "channels_that_are_cut_sessions_that_expire_and_time_that_passes"),
+	KEPT(35, CLIENT, "single requests cannot starve compounds, nor break acknowledgements the pool (liveness)",
+	     "cifs MAX_COMPOUND", "protocol/flow/credits.c",
+	     "protocol/flow/tests/credits_test.c: single_requests_leave_the_last_credits_to_chains"),
+	KEPT(36, CLIENT, "each request is answered to its owner exactly once", "cifs mid callback",
+	     "protocol/flow/requests.c", "protocol/flow/tests/requests_test.c: an_ended_request_is_found_no_more_and_may_be_sent_again"),
 };
+/* clang-format on */
 
 const struct smb_rule_info *smb_rule_info(enum smb_rule rule)
 {

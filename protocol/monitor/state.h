@@ -26,7 +26,8 @@ struct monitor_channel {
 	bool negotiated;
 	bool multi_credit; /* Connection.SupportsMultiCredit, MS-SMB2 3.2.5.2 */
 	bool hole_reported;
-	uint32_t max_read; /* bytes, from the NEGOTIATE response */
+	uint16_t dialect; /* from the NEGOTIATE response, as what follows */
+	uint32_t max_read; /* bytes */
 	uint32_t max_write;
 	/* The MessageId window, MS-SMB2 3.2.4.1.6: ids below `low` are used up, ids from `top` on are not granted. */
 	uint64_t low;
@@ -37,6 +38,8 @@ struct monitor_channel {
 	int64_t credits;
 	int64_t let_go; /* of them: what the client may have let go of above its limit while it was idle */
 	uint32_t in_flight;
+	uint32_t echoes; /* of in_flight: ECHOs */
+	uint64_t session; /* of its last complete SESSION_SETUP; 0 = none */
 	uint32_t forgotten; /* of in_flight: sent but without a slot in the table */
 	uint64_t read_bytes;
 	uint64_t sent;
@@ -141,6 +144,12 @@ struct smb_monitor {
 	size_t used_bits; /* limits.window bits per channel: ids in use, a ring */
 	size_t first_bits; /* the same: ids that were the first of their request */
 	uint32_t largest_application_read; /* bytes */
+	uint64_t session; /* the last one that was set up; 0: none was seen */
+	uint32_t connections; /* made so far */
+	uint32_t breaks_due; /* notifications that are to be acknowledged */
+	uint16_t sequence; /* the highest ChannelSequence */
+	bool guid_is_known;
+	uint8_t client_guid[16];
 	size_t size;
 };
 
@@ -247,6 +256,14 @@ void monitor_body_check(struct smb_monitor *monitor, enum smb_wire_verdict verdi
 void monitor_related_check(struct smb_monitor *monitor, const struct monitor_member *member);
 void monitor_chain_member_sent(struct smb_monitor *monitor, const struct monitor_member *member, uint32_t slot);
 void monitor_chain_member_answered(struct smb_monitor *monitor, uint32_t slot, const struct smb2_header *header);
+
+/* session.c: C17, C19, C21, C22, C23, C26, C29, C32. */
+void monitor_session_sent(struct smb_monitor *monitor, uint32_t channel, const struct monitor_member *member);
+void monitor_cancel_sent(struct smb_monitor *monitor, uint32_t channel, const struct smb2_header *header);
+/** `message` NULL: it could not be decoded. */
+void monitor_break_received(struct smb_monitor *monitor, const struct smb2_header *header,
+			    const struct smb2_message *message);
+void monitor_session_answered(struct smb_monitor *monitor, uint32_t channel, const struct smb2_header *header);
 
 /* async.c: C9, C18. */
 void monitor_interim(struct smb_monitor *monitor, uint32_t slot, const struct smb2_header *header);

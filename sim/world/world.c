@@ -94,6 +94,7 @@ void world_mounted(struct world *world)
 		.rsize = info.rsize,
 		.readahead_bytes = uncached ? 0 : readahead_limit(world->point, info.ra_pages),
 		.page_bytes = uncached ? 0 : world->point->page_bytes,
+		.is_cifs = true,
 	};
 	smb_monitor_set_expect(world->monitor, &expect);
 }

@@ -431,7 +431,7 @@ static const struct change {
 	{ "the interim response comes twice", repeat_interim, { SMB_RULE_C18 } },
 	{ "a MessageId is used again", use_id_again, { SMB_RULE_C1 } },
 	{ "a MessageId beyond the window", use_id_beyond_window, { SMB_RULE_C1 } },
-	{ "a MessageId is left out", leave_id_out, { SMB_RULE_C2 } },
+	{ "a MessageId is left out", leave_id_out, { SMB_RULE_C2, SMB_RULE_C29 } },
 	{ "a request costs nothing", charge_nothing, { SMB_RULE_C4 } },
 	{ "a READ is longer than it pays for", read_more_than_is_paid, { SMB_RULE_C4 } },
 	{ "two credits are paid and one id is taken", pay_two_take_one, { SMB_RULE_C3 } },

@@ -2,6 +2,7 @@
 #include "protocol/monitor/tests/traffic.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +12,34 @@
 
 static const struct conversation plain = { .name = "plain", .credits = 99 };
 
-Test(monitor, every_rule_that_is_judged_is_described)
+static bool file_has(const char *path, size_t length, const char *text)
+{
+	char name[512], line[512];
+	bool found = false;
+
+	snprintf(name, sizeof(name), "%s/%.*s", SMB_SOURCE_DIR, (int)length, path);
+	FILE *file = fopen(name, "r");
+	cr_assert_not_null(file, "%s", name);
+	while (!found && fgets(line, sizeof(line), file))
+		found = strstr(line, text);
+	fclose(file);
+	return found;
+}
+
+/** The file that keeps a rule and the test that breaks it are really there. */
+static void expect_to_exist(const struct smb_rule_info *info)
+{
+	const char *colon = info->test ? strchr(info->test, ':') : NULL;
+
+	if (!info->where)
+		return;
+	cr_expect(file_has(info->where, strlen(info->where), "SPDX"));
+	cr_assert_not_null(colon, "%s", info->test);
+	cr_expect(file_has(info->test, (size_t)(colon - info->test), colon + 2), "%s: no test %s", info->name,
+		  info->test);
+}
+
+Test(monitor, every_rule_is_described)
 {
 	uint32_t judged = 0;
 	for (int i = 0; i <= SMB_RULE_MAX; i++) {
@@ -22,9 +50,11 @@ Test(monitor, every_rule_that_is_judged_is_described)
 		cr_expect_eq(info->rule, i);
 		cr_expect_eq(atoi(info->name + 1), i);
 		cr_expect(info->meaning[0] && info->section[0]);
+		cr_expect_eq(!info->where, !info->test);
+		expect_to_exist(info);
 	}
-	cr_expect_eq(judged, 18);
-	cr_expect_null(smb_rule_info(8));
+	cr_expect_eq(judged, 36);
+	cr_expect_null(smb_rule_info(0));
 	cr_expect_null(smb_rule_info(SMB_RULE_MAX));
 }
 

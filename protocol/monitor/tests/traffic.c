@@ -40,6 +40,7 @@ static void request_body(const struct step *step, struct smb2_message *message)
 	case SMB2_NEGOTIATE:
 		message->kind = SMB2_BODY_NEGOTIATE_REQ;
 		message->body.negotiate_req = (struct smb2_negotiate_req){ .dialect_count = 1, .dialects = { 0x0210 } };
+		message->body.negotiate_req.client_guid[0] = step->guid;
 		break;
 	case SMB2_SESSION_SETUP:
 		message->kind = SMB2_BODY_SESSION_SETUP_REQ;
@@ -177,7 +178,10 @@ static void append(struct traffic *traffic, const struct step *step)
 		.flags = step->flags | (step->kind == STEP_REPLY ? SMB2_FLAGS_SERVER_TO_REDIR : 0),
 		.message_id = step->id,
 		.async_id = step->async_id,
-		.session_id = 1,
+		.session_id = step->sessionless ? 0
+			      : step->session	? step->session
+						: 1,
+		.channel_sequence = step->kind == STEP_SEND ? step->sequence : 0,
 	};
 	if (step->kind == STEP_REPLY)
 		answer_body(step, &message);

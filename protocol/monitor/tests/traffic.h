@@ -37,6 +37,10 @@ struct step {
 	bool more; /* the next step is the next member of this PDU */
 	bool eof;
 	const char *name; /* of the file */
+	uint64_t session; /* SessionId; 0 = 1 */
+	bool sessionless; /* SessionId 0 */
+	uint16_t sequence; /* ChannelSequence */
+	uint8_t guid; /* NEGOTIATE: first byte of the ClientGuid */
 	uint32_t repeat; /* play this step so many times more, ids counting up by the charge */
 };
 
