@@ -4,8 +4,6 @@
 
 #include "model/internal.h"
 
-#include "model/monitor_key.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -440,7 +438,9 @@ static struct model_hash hash_side(struct model_worker *worker)
 		smb_client_look_channel(client, i, &info);
 		hash = model_hash_word(hash, info.next_message_id);
 	}
-	return model_hash_end(model_monitor_key(model_client_monitor(model, worker->client), hash));
+	length = smb_monitor_encode(model_client_monitor(model, worker->client), worker->encoded, MODEL_ENCODED_MAX);
+	g_assert(length);
+	return model_hash_end(model_hash_bytes(hash, worker->encoded, length));
 }
 
 uint32_t model_client_put(struct model_worker *worker)
