@@ -160,10 +160,32 @@ static void add_asked_item(GString *html, const struct report_table *table, cons
 	const char *value = row ? report_row_value(table, row, column) : NULL;
 	g_autofree char *span = value ? report_column_span(table, column) : NULL;
 
-	if (!value || !value[0])
+	if (!value || !value[0] || !strcmp(span, "none"))
 		return;
 	report_page_put(html, "<dt>", name, "</dt>");
 	report_page_put(html, "<dd><code>", span, "</code></dd>\n");
+}
+
+#define NAMES_MAX 8
+
+/* What shell commands found, of the first point. */
+static void add_names(GString *html, const struct sim_workload *workload)
+{
+	GString *names = g_string_new(NULL);
+
+	for (guint i = 0; i < MIN(workload->name_count, NAMES_MAX); i++) {
+		const struct sim_name *name = &workload->names[i];
+		g_autofree char *bytes = report_bytes((double)name->bytes);
+		g_autofree char *entries = g_strdup_printf("%" G_GUINT64_FORMAT " entries", (guint64)name->entries);
+
+		g_string_append_printf(names, "%s%s (%s)", i ? ", " : "", *name->path ? name->path : "its root",
+				       name->is_directory ? entries : bytes);
+	}
+	if (workload->name_count > NAMES_MAX)
+		g_string_append_printf(names, " and %u more", workload->name_count - NAMES_MAX);
+	if (names->len)
+		report_page_put(html, "<dt>On the share</dt><dd><code>", names->str, "</code></dd>\n");
+	g_string_free(names, TRUE);
 }
 
 static void add_about(GString *html, const struct report_table *table)
@@ -193,6 +215,8 @@ static void add_asked(GString *html, const struct report *report)
 	add_tiles(html, table);
 	g_string_append(html, "<dl>\n");
 	add_asked_item(html, table, "Workload", "workload.command");
+	add_asked_item(html, table, "Prepared", "workload.prepare");
+	add_names(html, &table->base.workload);
 	add_asked_item(html, table, "Mount", "client.mount");
 	add_asked_item(html, table, "Kernel", "client.kernel");
 	add_asked_item(html, table, "Page size", "client.page_size");
