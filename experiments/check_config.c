@@ -70,6 +70,12 @@ static bool set_unmount(struct draft *draft, const char *name, const char *text,
 	return lab_bool_parse(text, &draft->check->model.unmounts, error);
 }
 
+static bool set_liveness(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	(void)name;
+	return lab_bool_parse(text, &draft->check->model.is_live, error);
+}
+
 static bool set_window(struct draft *draft, const char *name, const char *text, GError **error)
 {
 	uint64_t number;
@@ -193,6 +199,8 @@ static const struct {
 	{ { "check", "start", "the first state: before the mount, or after it", "mount|mounted", "mount" }, set_start },
 	{ { "check", "unmount", "the share is unmounted when all threads are done", "true|false", "false" },
 	  set_unmount },
+	{ { "check", "liveness", "from every state the application must be able to get done", "true|false", "false" },
+	  set_liveness },
 	{ { "check", "window", "MessageIds that the server follows, at most", "number", "64" }, set_window },
 	{ { "server", "order", "storage answers in any order, or at once", "any|kept", "kept" }, set_order },
 	{ { "server", "grants", "N;...: what each answer may grant instead of what the profile does", "list", "none" },

@@ -229,6 +229,7 @@ static int explore(const struct lab_check *check, struct model *model, const str
 	bool is_terminal = isatty(STDERR_FILENO);
 	struct model_options how = {
 		.depth_first = options->depth_first,
+		.liveness = check->model.is_live,
 		.jobs = options->jobs ? (uint32_t)options->jobs : g_get_num_processors(),
 		.progress = tell_progress,
 		.context = &is_terminal,

@@ -81,6 +81,7 @@ struct model_config {
 	struct model_thread thread[MODEL_THREADS_MAX];
 	bool unmounts; /* when all threads are done */
 	bool starts_mounted; /* the mount happens once, before the first state, without choices and faults */
+	bool is_live; /* the rules of liveness are judged, too */
 	struct model_freedom freedom;
 	uint8_t faults[MODEL_FAULTS]; /* how often each */
 };

@@ -134,7 +134,7 @@ static void note_broken(struct model_thread_work *thread, const struct model_sta
 	if (!search->is_broken) {
 		search->is_broken = true;
 		search->found = *model_broken(thread->worker);
-		search->broken_at = *state;
+		search->broken_at = model_state_hash(state);
 		search->has_move = move != NULL;
 		if (move)
 			search->broken_by = *move;
@@ -166,6 +166,28 @@ static bool do_moves(struct model_thread_work *thread, const struct model_state 
 	return true;
 }
 
+static void note_end(struct model_thread_work *thread, const struct model_state *state)
+{
+	struct model_hash hash = model_state_hash(state);
+
+	if (thread->search->options->liveness)
+		g_array_append_val(thread->end_states, hash);
+}
+
+/* What a fault leads to need never happen. */
+static void note_edges(struct model_thread_work *thread, const struct model_state *state, uint32_t count)
+{
+	const struct successors *next = thread->successors;
+	struct model_edge edge = { .from = model_state_hash(state) };
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (memcmp(next->states[i].left, state->left, sizeof(state->left)) != 0)
+			continue;
+		edge.to = next->hashes[i];
+		g_array_append_val(thread->edges, edge);
+	}
+}
+
 /* False: a rule is broken. */
 static bool expand(struct model_thread_work *thread, const struct model_state *state)
 {
@@ -177,6 +199,7 @@ static bool expand(struct model_thread_work *thread, const struct model_state *s
 
 	if (!count) {
 		thread->ends++;
+		note_end(thread, state);
 		if (model_check_end(thread->worker, state))
 			return true;
 		note_broken(thread, state, NULL);
@@ -184,6 +207,8 @@ static bool expand(struct model_thread_work *thread, const struct model_state *s
 	}
 	if (!do_moves(thread, state, moves, count))
 		return false;
+	if (search->options->liveness)
+		note_edges(thread, state, count);
 	for (uint32_t i = 0; i < count; i++) {
 		if (model_visited_add(search->visited, next->hashes[i], parent))
 			model_queue_push(&thread->next, &next->states[i]);
@@ -344,6 +369,8 @@ static void begin(struct model_search *search)
 	for (guint i = 0; i < search->thread_count; i++) {
 		search->threads[i].search = search;
 		search->threads[i].worker = model_worker_new(search->model);
+		search->threads[i].edges = g_array_new(FALSE, FALSE, sizeof(struct model_edge));
+		search->threads[i].end_states = g_array_new(FALSE, FALSE, sizeof(struct model_hash));
 		search->threads[i].successors = g_new(struct successors, 1);
 		model_queue_init(&search->threads[i].next);
 	}
@@ -363,6 +390,8 @@ static void end(struct model_search *search)
 {
 	for (guint i = 0; i < search->thread_count; i++) {
 		model_worker_free(search->threads[i].worker);
+		g_array_unref(search->threads[i].edges);
+		g_array_unref(search->threads[i].end_states);
 		g_free(search->threads[i].successors);
 		model_queue_clear(&search->threads[i].next);
 	}
@@ -407,6 +436,8 @@ void model_explore(struct model *model, const struct model_options *options, str
 		search_in_depth(&search);
 	else
 		search_by_levels(&search);
+	if (options->liveness && !search.end)
+		model_liveness_check(&search);
 	conclude(&search, result);
 	end(&search);
 }

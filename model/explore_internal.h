@@ -24,9 +24,16 @@ enum model_search_end { MODEL_END_NOT, MODEL_END_BROKEN, MODEL_END_BOUND, MODEL_
 struct model_search;
 struct successors;
 
+struct model_edge {
+	struct model_hash from;
+	struct model_hash to;
+};
+
 struct model_thread_work {
 	struct model_search *search;
 	struct model_worker *worker;
+	GArray *edges; /* struct model_edge, with liveness; no faults among them */
+	GArray *end_states; /* struct model_hash */
 	struct successors *successors; /* of the state being looked at */
 	struct model_queue next; /* found by this thread */
 	uint64_t transitions;
@@ -56,7 +63,7 @@ struct model_search {
 	GMutex lock;
 	bool is_broken;
 	struct model_fault_found found;
-	struct model_state broken_at;
+	struct model_hash broken_at;
 	bool has_move;
 	struct model_move broken_by;
 };
@@ -65,6 +72,8 @@ void model_queue_init(struct model_queue *queue);
 void model_queue_clear(struct model_queue *queue);
 void model_queue_push(struct model_queue *queue, const struct model_state *state);
 
+/** liveness.c: note a fault when there are states from which the application can never get done. */
+void model_liveness_check(struct model_search *search);
 /** trace.c: the moves that lead to the fault. */
 GArray *model_trace_find(struct model_search *search);
 #endif

@@ -169,7 +169,8 @@ uint32_t model_moves(struct model_worker *worker, const struct model_state *stat
 			add(&list, MODEL_MOVE_START, 0, t);
 	}
 	is_at_rest = !list.count;
-	if (is_at_rest && client->phase == MODEL_FINISHED)
+	/* timers go on for ever: that nobody is at work is an end all the same, a good one or not */
+	if (is_at_rest && !client->is_at_work)
 		return 0;
 	add_choices(worker, state, &list);
 	/* Time passes when nothing else does; that a timer comes earlier is a fault of its own. */

@@ -74,7 +74,7 @@ GArray *model_trace_find(struct model_search *search)
 
 	model_first_state(search->model, &first);
 	way.first = model_state_hash(&first);
-	is_found = go_backwards(&way, model_state_hash(&search->broken_at), search->depth + 1);
+	is_found = go_backwards(&way, search->broken_at, search->depth + 1);
 	g_assert(is_found);
 	if (search->has_move)
 		g_array_append_val(way.moves, search->broken_by);

@@ -242,18 +242,40 @@ uint64_t model_visited_bytes(const struct model_visited *visited)
 	return bytes;
 }
 
-bool model_visited_each(const struct model_visited *visited, model_visited_fn each, void *context)
+/* Places of all shards, one after another, in blocks as large as the largest. */
+static uint64_t places_per_shard(const struct model_visited *visited)
 {
-	for (guint i = 0; i < SHARDS; i++) {
-		const struct shard *shard = &visited->shards[i];
+	uint64_t places = 0;
 
-		for (uint32_t at = 0; at < shard->places + SLOTS_BEHIND; at++) {
-			const struct slot *slot = &shard->slots[at];
+	for (guint i = 0; i < SHARDS; i++)
+		places = MAX(places, visited->shards[i].places + (uint64_t)SLOTS_BEHIND);
+	return places;
+}
 
-			if (!is_empty(slot) &&
-			    !each(context, (struct model_hash){ high_of(slot), low_of(slot) }, slot->parent))
-				return false;
-		}
-	}
+uint64_t model_visited_places(const struct model_visited *visited)
+{
+	return SHARDS * places_per_shard(visited);
+}
+
+uint64_t model_visited_place(const struct model_visited *visited, struct model_hash hash)
+{
+	const struct shard *shard = shard_of(visited, hash.high);
+	uint32_t at;
+
+	hash = not_empty(hash);
+	at = look(shard, hash);
+	g_assert(is_at(shard, at, hash));
+	return (uint64_t)(shard - visited->shards) * places_per_shard(visited) + at;
+}
+
+bool model_visited_at(const struct model_visited *visited, uint64_t place, struct model_hash *hash, uint32_t *parent)
+{
+	const struct shard *shard = &visited->shards[place / places_per_shard(visited)];
+	uint64_t at = place % places_per_shard(visited);
+
+	if (at >= shard->places + (uint64_t)SLOTS_BEHIND || is_empty(&shard->slots[at]))
+		return false;
+	*hash = (struct model_hash){ high_of(&shard->slots[at]), low_of(&shard->slots[at]) };
+	*parent = shard->slots[at].parent;
 	return true;
 }

@@ -33,11 +33,14 @@ bool model_visited_find(const struct model_visited *visited, struct model_hash h
 uint32_t model_visited_starting(const struct model_visited *visited, uint32_t prefix, struct model_hash *hashes,
 				uint32_t max);
 
+/** Places of the table; nothing may be added from then on. */
+uint64_t model_visited_places(const struct model_visited *visited);
+/** The place of an entry that is there. */
+uint64_t model_visited_place(const struct model_visited *visited, struct model_hash hash);
+/** The entry at a place; false: it is empty. */
+bool model_visited_at(const struct model_visited *visited, uint64_t place, struct model_hash *hash, uint32_t *parent);
+
 uint64_t model_visited_count(const struct model_visited *visited);
 uint64_t model_visited_bytes(const struct model_visited *visited);
-
-/** Call for each entry, in the order of the hashes. */
-typedef bool (*model_visited_fn)(void *context, struct model_hash hash, uint32_t parent);
-bool model_visited_each(const struct model_visited *visited, model_visited_fn each, void *context);
 
 #endif

@@ -166,3 +166,36 @@ Test(explore, text_that_is_no_move_is_refused)
 	}
 	model_free(model);
 }
+
+Test(explore, a_thread_that_waits_for_ever_is_stuck)
+{
+	struct model_config config;
+
+	system_two_readers(&config, 1, 16);
+	config.thread[0].step[0] = (struct model_step){ .kind = MODEL_STEP_READ, .length = 4096 }; /* nobody opens */
+	struct model_result result = explore(&config, &(struct model_options){ .jobs = 1 });
+	cr_assert_eq(result.outcome, MODEL_BROKEN);
+	cr_assert_str_eq(result.found.rule, "stuck");
+	cr_assert_gt(result.trace->len, 0u);
+	model_result_clear(&result);
+}
+
+Test(explore, each_choice_of_the_server_leads_further_and_breaks_nothing)
+{
+	struct model_config config;
+
+	system_two_readers(&config, 1, 16);
+	config.starts_mounted = true;
+	struct model_result plain = explore(&config, &(struct model_options){ .jobs = 1, .liveness = true });
+	config.freedom.grants = 2;
+	config.freedom.grant[0] = 1;
+	config.freedom.grant[1] = 4;
+	struct model_result grants = explore(&config, &(struct model_options){ .jobs = 1, .liveness = true });
+	config.freedom.interim = config.freedom.split = config.freedom.spread = true;
+	struct model_result all = explore(&config, &(struct model_options){ .jobs = 1, .liveness = true });
+	cr_assert_eq(plain.outcome, MODEL_HOLDS);
+	cr_assert_eq(grants.outcome, MODEL_HOLDS, "%s: %s", grants.found.rule, grants.found.text);
+	cr_assert_eq(all.outcome, MODEL_HOLDS, "%s: %s", all.found.rule, all.found.text);
+	cr_assert_gt(grants.numbers.states, plain.numbers.states);
+	cr_assert_gt(all.numbers.states, grants.numbers.states);
+}
