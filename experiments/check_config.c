@@ -174,6 +174,12 @@ static bool set_fault(struct draft *draft, const char *name, const char *text, G
 	return true;
 }
 
+static bool set_never_back(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	(void)name;
+	return lab_bool_parse(text, &draft->check->model.never_back, error);
+}
+
 static bool set_files(struct draft *draft, const char *name, const char *text, GError **error)
 {
 	return lab_check_files(&draft->check->model, text, !strcmp(name, "directories"), error);
@@ -219,6 +225,8 @@ static const struct {
 	{ { "faults", "expiries", "requests that find the session expired", "number", "0" }, set_fault },
 	{ { "faults", "breaks", "leases and oplocks that the server breaks", "number", "0" }, set_fault },
 	{ { "faults", "cuts", "connections that end", "number", "0" }, set_fault },
+	{ { "faults", "never_back", "after the first cut no connection can be made any more", "true|false", "false" },
+	  set_never_back },
 	{ { "faults", "refusals", "connections that cannot be made", "number", "0" }, set_fault },
 	{ { "faults", "timers", "timers that come while something else could happen", "number", "0" }, set_fault },
 	{ { "workload", "files", "PATH[=SIZE];...: files on the share", "list", "none" }, set_files },

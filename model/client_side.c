@@ -171,6 +171,7 @@ static void done(struct model_worker *worker, const struct smb_client_output *ou
 	g_autoptr(GString) what = NULL;
 
 	head->idle_wakes = 0;
+	head->has_failed = head->has_failed || output->verdict != SMB_OP_OK;
 	if (is_mount && output->verdict == SMB_OP_OK)
 		mounted(worker);
 	if (output->verdict == SMB_OP_OK || worker->is_starved || is_starved(worker))
@@ -219,6 +220,7 @@ static void send(struct model_worker *worker, const struct smb_client_output *ou
 	}
 	smb_monitor_sent(model_client_monitor(worker->model, worker->client), output->channel, &output->pdu,
 			 head->now_ns);
+	model_judge_sent(worker, &output->pdu);
 	model_effect_add(worker, MODEL_OUTPUT_PDU, output->channel, model_pdu_put(worker->model, &output->pdu, true));
 }
 
@@ -276,6 +278,7 @@ static void receive(struct model_worker *worker, struct model_event event)
 
 	smb_monitor_received(model_client_monitor(model, worker->client), event.channel, &pdu, now_ns);
 	smb_client_receive(client, event.channel, &pdu, now_ns);
+	model_judge_received(worker, &pdu);
 }
 
 static void lose(struct model_worker *worker, uint32_t channel, enum smb_channel_event how)
@@ -293,6 +296,7 @@ static void connect(struct model_worker *worker, uint32_t channel)
 	struct model_client_head *head = head_of(worker->client);
 
 	head->link[channel] = MODEL_LINK_OPEN;
+	head->has_renewed = head->has_renewed || head->phase == MODEL_RUNNING;
 	smb_monitor_connected(model_client_monitor(worker->model, worker->client), channel, head->now_ns);
 	smb_client_channel(model_client_core(worker->model, worker->client), channel, SMB_CHANNEL_CONNECTED,
 			   head->now_ns);
@@ -352,6 +356,7 @@ static void check_channel(struct model_worker *worker, uint32_t channel, const s
 	struct smb_channel_info info;
 
 	smb_client_look_channel(model_client_core(worker->model, worker->client), channel, &info);
+	model_judge_channel(worker, channel, &info);
 	if (info.in_flight < seen->in_flight)
 		model_effect_broken(worker, "C7", "channel %u: the client counts %u requests in flight, there are %u",
 				    channel, info.in_flight, seen->in_flight);
@@ -408,7 +413,8 @@ static void fill_ports(struct model_worker *worker, struct model_client_ports *p
 static struct model_hash hash_head(const struct model_client_head *head, struct model_hash hash)
 {
 	hash = model_hash_word(hash, head->wake_ns == UINT64_MAX ? UINT64_MAX : head->wake_ns - head->now_ns);
-	hash = model_hash_word(hash, (uint64_t)head->idle_wakes << 8 | head->phase);
+	hash = model_hash_word(hash, (uint64_t)head->has_renewed << 17 | (uint64_t)head->has_failed << 16 |
+					     (uint64_t)head->idle_wakes << 8 | head->phase);
 	hash = model_hash_bytes(hash, head->link, sizeof(head->link));
 	hash = model_hash_bytes(hash, head->file_state, sizeof(head->file_state));
 	hash = model_hash_bytes(hash, head->file, sizeof(head->file));

@@ -84,6 +84,7 @@ struct model_config {
 	bool is_live; /* the rules of liveness are judged, too */
 	struct model_freedom freedom;
 	uint8_t faults[MODEL_FAULTS]; /* how often each */
+	bool never_back; /* after the first cut no connection can be made any more */
 };
 
 /** "cuts", ... as configs and moves name them. */

@@ -30,6 +30,8 @@ struct model_client_head {
 	uint64_t wake_ns; /* UINT64_MAX: no timer is set */
 	uint8_t phase;
 	uint8_t idle_wakes; /* timers since an operation ended */
+	bool has_renewed; /* a connection was made while the application ran */
+	bool has_failed; /* an operation was told that it failed */
 	uint8_t link[MODEL_CHANNELS_MAX];
 	struct model_thread_state thread[MODEL_THREADS_MAX + 1]; /* the last: mount and unmount */
 	uint8_t file_state[MODEL_FILES_MAX];
@@ -200,6 +202,17 @@ static inline bool model_recent_is(const struct model_recent_effect *place, uint
 	       place->event.channel == event.channel && place->event.choice == event.choice &&
 	       place->event.argument == event.argument;
 }
+
+/* judge.c: what the monitor cannot see from PDUs alone */
+void model_judge_sent(struct model_worker *worker, const struct smb_pdu *pdu);
+void model_judge_received(struct model_worker *worker, const struct smb_pdu *pdu);
+void model_judge_channel(struct model_worker *worker, uint32_t channel, const struct smb_channel_info *info);
+/** The end of a run at which nothing is left to happen: false, and what was found. */
+bool model_judge_end(struct model_worker *worker, const struct model_state *state, struct model_fault_found *found);
+bool model_runs_commands(const struct model_config *config);
+/** The stream that a WRITE step writes from: the thread's, or one of its own when the thread writes there again. */
+uint64_t model_source_of_step(const struct model_config *config, uint32_t thread, uint32_t step);
+#define MODEL_SOURCE_FIRST UINT64_C(1000) /* below: of files as they were */
 
 /** Add an output to the effect being made. */
 void model_effect_add(struct model_worker *worker, enum model_output_kind kind, uint32_t channel, uint32_t argument);

@@ -157,11 +157,13 @@ uint32_t model_moves(struct model_worker *worker, const struct model_state *stat
 	const struct model *model = worker->model;
 	const struct model_client_ports *client = model_client_ports(model, state->client);
 	struct list list = { .moves = moves };
+	bool is_gone = model->config.never_back && client->phase != MODEL_MOUNTING &&
+		       state->left[MODEL_FAULT_CUT] < model->config.faults[MODEL_FAULT_CUT];
 	bool is_at_rest;
 
 	for (uint32_t i = 0; i < MODEL_CHANNELS_MAX; i++) {
 		if (client->opening >> i & 1)
-			add(&list, MODEL_MOVE_CONNECT, i, 0);
+			add(&list, is_gone ? MODEL_MOVE_REFUSE : MODEL_MOVE_CONNECT, i, 0);
 	}
 	add_traffic(model, state, &list);
 	for (uint32_t t = 0; t <= MODEL_SYSTEM; t++) {
@@ -358,9 +360,16 @@ static bool check_credits(struct model_worker *worker, const struct model_state 
 	return true;
 }
 
-static bool nothing_went_wrong(const struct model *model, const struct model_state *state)
+/* An operation on a file is told nothing of breaks, nor that the session had to be made anew. */
+static bool client_survives(const struct model *model, const struct model_state *state)
 {
-	return !memcmp(state->left, model->config.faults, sizeof(state->left));
+	uint8_t left[sizeof(state->left)];
+
+	memcpy(left, state->left, sizeof(left));
+	if (!model_runs_commands(&model->config))
+		left[MODEL_FAULT_EXPIRE] = model->config.faults[MODEL_FAULT_EXPIRE];
+	left[MODEL_FAULT_BREAK] = model->config.faults[MODEL_FAULT_BREAK];
+	return !memcmp(left, model->config.faults, sizeof(left));
 }
 
 bool model_do(struct model_worker *worker, const struct model_state *state, struct model_move move,
@@ -376,7 +385,7 @@ bool model_do(struct model_worker *worker, const struct model_state *state, stru
 										   NULL);
 		return false;
 	}
-	if (step.failed && nothing_went_wrong(worker->model, next)) {
+	if (step.failed && client_survives(worker->model, next)) {
 		found(worker, "fails", "an operation ends with an error though nothing went wrong");
 		return false;
 	}
@@ -415,5 +424,5 @@ bool model_check_end(struct model_worker *worker, const struct model_state *stat
 		found(worker, "C20", "the break of open %u is not acknowledged at the end", i);
 		return false;
 	}
-	return true;
+	return model_judge_end(worker, state, &worker->found);
 }

@@ -100,7 +100,9 @@ static struct smb_op op_of(const struct model_config *config, const struct model
 		.file = head->file[step->file],
 		.offset = step->offset,
 		.length = step->length,
-		.source = 1000 + thread, /* a stream of its own: the monitor tells whose data it is */
+		.source = model_source_of_step(
+			config, thread,
+			head->thread[thread].step), /* a stream of its own: the monitor tells whose data it is */
 		.source_offset = step->offset,
 		.access = step->access,
 		.direct = step->direct,

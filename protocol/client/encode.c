@@ -420,6 +420,8 @@ static void put_file(struct encoder *encoder, uint32_t i)
 	put8(encoder, file->oplock_level);
 	put8(encoder, file->random_hint);
 	put8(encoder, file->break_pending);
+	put8(encoder, file->broken_early);
+	put8(encoder, file->early_break_waits);
 	if (file->state == FILE_OPENING)
 		return;
 	put32(encoder, file->ra.ra_pages);

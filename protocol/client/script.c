@@ -473,8 +473,13 @@ static void open_answer(struct smb_client *client, struct client_op *op, const s
 	file->oplock_level = rsp->oplock_level;
 	file->is_invalid = false;
 	context = smb2_create_context_find(rsp->contexts, rsp->context_count, "RqLs");
-	if (context && smb2_lease_read(context, &lease) == SMB_WIRE_OK)
+	if (context && smb2_lease_read(context, &lease) == SMB_WIRE_OK && !file->broken_early)
 		file->lease_state = lease.state;
+	if (file->broken_early && file->early_break_waits && !file->break_pending) {
+		file->break_pending = true;
+		client->breaks_pending++;
+	}
+	file->broken_early = false;
 	if (op->work == WORK_REOPEN)
 		return; /* what is cached stays, and so does what readahead knows */
 	file->state = FILE_OPEN;

@@ -230,6 +230,8 @@ struct client_file {
 	uint8_t oplock_level;
 	bool random_hint;
 	bool break_pending; /* an acknowledgement is due */
+	bool broken_early; /* a break came before the answer to the CREATE: `lease_state` is what it left */
+	bool early_break_waits; /* and it is to be acknowledged */
 	uint32_t reads; /* READs under way */
 	uint32_t users; /* READ operations under way */
 	bool is_invalid; /* the handle was the lost session's */

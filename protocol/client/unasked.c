@@ -28,11 +28,17 @@ static void lease_break(struct smb_client *client, const struct smb2_lease_break
 	for (uint32_t i = 0; i < client->limits.files; i++) {
 		struct client_file *file = client_file_at(client, i);
 
-		if ((file->state != FILE_OPEN && file->state != FILE_CLOSING) || file->is_invalid)
+		if (file->state == FILE_FREE || (file->is_invalid && file->state != FILE_OPENING))
 			continue;
 		if (memcmp(file->lease_key, notify->lease_key, sizeof(file->lease_key)) != 0)
 			continue;
 		file->lease_state = notify->new_state;
+		/* On another channel it may overtake the answer to the CREATE (cifs 6.1, cifs_add_pending_open). */
+		if (file->state == FILE_OPENING) {
+			file->broken_early = true;
+			file->early_break_waits = notify->flags & LEASE_ACK_REQUIRED;
+			return;
+		}
 		apply_break(client, i, notify->new_state & SMB2_LEASE_READ_CACHING, notify->flags & LEASE_ACK_REQUIRED);
 		return;
 	}
