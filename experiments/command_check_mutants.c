@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define UNEXPRESSIBLE_MAX_PERCENT 10
+#define BUG_STATES 300000 /* no bug needs more to be found */
 #define CONTROL_STATES 100000 /* that many are looked at of a change that breaks no rule */
 
 /* ------------------------------------------------------------------------------------------------------------ one line */
@@ -173,8 +174,8 @@ static int check_all(const GPtrArray *mutants, const struct lab_mutants_options 
 	for (guint i = 0; i < mutants->len; i++) {
 		jobs[i].mutant = mutants->pdata[i];
 		jobs[i].max_states = options->max_states;
-		if (!jobs[i].mutant->bug && !options->max_states)
-			jobs[i].max_states = CONTROL_STATES;
+		if (!options->max_states)
+			jobs[i].max_states = jobs[i].mutant->bug ? BUG_STATES : CONTROL_STATES;
 		g_thread_pool_push(pool, &jobs[i], NULL);
 	}
 	tell_as_they_come(&team, jobs, mutants->len, &score);

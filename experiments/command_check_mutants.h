@@ -10,7 +10,7 @@ struct lab_mutants_options {
 	const char *config; /* in place of the one that the mutant names; NULL. Not with "all" */
 	char **sets; /* --set, for a single mutant; NULL: none */
 	int jobs; /* "all": processes at a time; 0 = one per core */
-	guint64 max_states; /* bound of each; 0 = none, but for the controls of "all" CONTROL_STATES */
+	guint64 max_states; /* bound of each; 0 = none; of "all" BUG_STATES and CONTROL_STATES */
 };
 
 /** Check the mutant `name`, which then speaks for itself, or "all": a line each and the score. Returns the exit code: of
