@@ -242,6 +242,7 @@ uint32_t smb_client_submit(struct smb_client *client, const struct smb_op *op, u
 		.kind = op->kind,
 		.wait = OP_RUNNABLE,
 		.channel = NONE,
+		.wrote_on = NONE,
 		.file = names_a_file(op->kind) ? op->file : NONE,
 		.offset = op->offset,
 		.length = op->length,

@@ -90,7 +90,8 @@ static void begin_chain(struct smb_client *client, const struct smb_ops_step *st
 
 	if (step->lane != SMB_OPS_LANE_COMMAND) {
 		i = free_op(client);
-		*client_op_at(client, i) = (struct client_op){ .kind = SMB_OP_COMMAND, .wait = OP_COMMAND };
+		*client_op_at(client,
+			      i) = (struct client_op){ .kind = SMB_OP_COMMAND, .wait = OP_COMMAND, .wrote_on = NONE };
 	}
 	op = client_op_at(client, i);
 	op->lane = step->lane;

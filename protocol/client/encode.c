@@ -276,13 +276,20 @@ static uint32_t rank_of_write(const struct encoder *encoder, uint32_t file, uint
 	return NONE;
 }
 
+/** Its last WRITE is not in the socket yet. */
+static bool is_held_up(const struct smb_client *client, const struct client_op *op)
+{
+	return op->wrote_on != NONE && client_channel_at(client, op->wrote_on)->is_full;
+}
+
 static void put_pass(struct encoder *encoder, const struct client_op *op)
 {
 	const struct smb_writeback *pass = &op->pass;
 
 	put8(encoder, op->passing);
 	put8(encoder, op->passed);
-	put32(encoder, op->wrote_on);
+	if (is_held_up(encoder->client, op))
+		put32(encoder, op->wrote_on);
 	put32(encoder, op->lost_data);
 	if (!op->passing)
 		return;

@@ -144,6 +144,7 @@ static void work_on(struct smb_client *client, enum client_work work, uint32_t f
 		.work = work,
 		.wait = OP_RUNNABLE,
 		.channel = NONE,
+		.wrote_on = NONE,
 		.file = file,
 		.session_count = client->session.count,
 	};

@@ -84,7 +84,6 @@ void client_write_begin(struct smb_client *client, struct client_op *op, uint64_
 	smb_writer_begin(&op->writer, op->offset, op->length, source, source_offset);
 	if (!op->uncached)
 		return;
-	op->wrote_on = NONE;
 	op->transfer.position = op->offset;
 	op->transfer.end = op->offset + op->length;
 	/* What was dirty while write caching was granted goes first (cifs 6.1, cifs_get_writer). */

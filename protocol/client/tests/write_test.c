@@ -380,24 +380,59 @@ Test(write, old_kernels_have_one_or_fifty_writes_under_way)
 	}
 }
 
-static struct peer *peer_with_memory(const char *era, const char *mount, uint64_t memory_bytes)
+/** A peer whose client is made with something special. */
+static struct peer *peer_with(const char *era, const char *mount, struct smb_client_config config)
 {
-	/* A peer whose client has little memory: background writeback and throttling start early. */
 	struct peer *peer = peer_new(era, mount, 4096);
 	struct smb_mount_report report;
-	struct smb_client_config config = {
-		.policy = smb_era_find(era)->policy,
-		.page_bytes = 4096,
-		.client_guid = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 },
-		.server = "server",
-		.share = "share",
-		.dirty_limits = smb_dirty_limits_for_memory(memory_bytes),
-	};
 
+	config.policy = smb_era_find(era)->policy;
+	config.page_bytes = 4096;
+	for (uint32_t i = 0; i < 16; i++)
+		config.client_guid[i] = (uint8_t)(i + 1);
+	config.server = "server";
+	config.share = "share";
 	cr_assert_eq(smb_mount_options_parse(mount, &config.policy, &config.mount, &report), SMB_MOUNT_OK);
 	peer->client = smb_client_init(peer->block, &smb_client_limits_simulation, &config);
 	cr_assert(peer->client);
 	return peer;
+}
+
+/** With little memory background writeback and throttling start early. */
+static struct peer *peer_with_memory(const char *era, const char *mount, uint64_t memory_bytes)
+{
+	return peer_with(era, mount,
+			 (struct smb_client_config){ .dirty_limits = smb_dirty_limits_for_memory(memory_bytes) });
+}
+
+/** Where sockets take their time, the next WRITE is cut only when they have taken the last one. */
+Test(write, a_socket_that_takes_its_time_holds_the_next_write_up)
+{
+	static const char *const mounts[] = { "vers=3.1.1,wsize=65536", "vers=3.1.1,wsize=65536,cache=none" };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct peer *peer = peer_with("6.1", mounts[i], (struct smb_client_config){ .sends_block = true });
+		uint32_t file = open_new(peer);
+		struct smb_op write = write_op(file, 0, 4 * 65536);
+		uint32_t done = peer->done_count;
+
+		peer->hold_writes = true;
+		peer_submit(peer, &write);
+		peer_run(peer);
+		if (!i)
+			peer_submit(peer, &(struct smb_op){ .kind = SMB_OP_FSYNC, .file = file });
+		for (uint32_t writes = 1; writes <= 4; writes++) {
+			peer_run(peer);
+			cr_expect_eq(peer->held_count, writes, "%s: %u, not %u", mounts[i], peer->held_count, writes);
+			smb_client_channel(peer->client, 0, SMB_CHANNEL_WRITABLE, peer->now_ns);
+		}
+		while (peer->held_count)
+			peer_answer_read(peer, --peer->held_count);
+		peer_run(peer);
+		cr_expect_eq(peer->done_count, done + (i ? 1 : 2));
+		cr_expect_eq(peer->done.verdict, SMB_OP_OK);
+		peer_free(peer);
+	}
 }
 
 Test(write, writers_are_held_back_while_the_server_is_silent)
