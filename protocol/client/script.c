@@ -469,7 +469,9 @@ static void open_answer(struct smb_client *client, struct client_op *op, const s
 	struct smb2_lease lease;
 
 	file->id = rsp->file_id;
-	file->bytes = rsp->end_of_file;
+	/* Of a file that is written the server knows no more than it has got (cifs 6.1, is_size_safe_to_change). */
+	if (op->work != WORK_REOPEN || file->access == SMB_OPEN_READ || rsp->end_of_file > file->bytes)
+		file->bytes = rsp->end_of_file;
 	file->oplock_level = rsp->oplock_level;
 	file->is_invalid = false;
 	context = smb2_create_context_find(rsp->contexts, rsp->context_count, "RqLs");

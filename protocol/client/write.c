@@ -86,8 +86,9 @@ void client_write_begin(struct smb_client *client, struct client_op *op, uint64_
 		return;
 	op->transfer.position = op->offset;
 	op->transfer.end = op->offset + op->length;
-	/* What was dirty while write caching was granted goes first (cifs 6.1, cifs_get_writer). */
-	client_pass_before_read(client, op, op->offset, op->offset + op->length);
+	/* What was dirty while write caching was granted goes first, all of it: the cached pages are forgotten afterwards
+	 * (cifs 6.1, cifs_get_writer waits for cifs_oplock_break). */
+	client_pass_before_read(client, op, 0, UINT64_MAX);
 }
 
 static void write_end(struct smb_client *client, struct client_op *op, enum smb_op_verdict verdict, uint32_t status)

@@ -34,10 +34,10 @@ static bool chance(uint32_t percent)
 
 static const char *const eras[] = { "2.6.39", "3.0", "4.15", "5.10", "6.1", "6.12", "next" };
 static const char *const mounts[] = {
-	"hard,vers=3.1.1",	     "vers=3.1.1,multichannel,max_channels=3,wsize=131072",
-	"hard,vers=3.0,wsize=65536", "vers=2.0",
-	"hard,vers=2.1,cache=none",  "vers=3.0,cache=none,wsize=65536,multichannel,max_channels=2",
-	"hard,vers=3.0,wsize=5000",  "vers=2.1,wsize=100000",
+	"hard,vers=3.1.1",	     "hard,vers=3.1.1,multichannel,max_channels=3,wsize=131072",
+	"hard,vers=3.0,wsize=65536", "hard,vers=2.0",
+	"hard,vers=2.1,cache=none",  "hard,vers=3.0,cache=none,wsize=65536,multichannel,max_channels=2",
+	"hard,vers=3.0,wsize=5000",  "hard,vers=2.1,wsize=100000",
 };
 
 struct run {
@@ -51,7 +51,8 @@ struct run {
 	bool reads; /* opened for both */
 	uint8_t next_source;
 	uint32_t trouble; /* percent */
-	uint32_t syncs;
+	bool was_starved; /* the server granted little for a while */
+	bool is_over; /* it left too few credits to go on */
 };
 
 static void change_mood(struct run *run)
@@ -60,6 +61,7 @@ static void change_mood(struct run *run)
 
 	peer->read_interim = chance(50);
 	peer->grant_cap = chance(30) ? 1 + draw(12) : 0;
+	run->was_starved |= peer->grant_cap != 0;
 	peer->write_failures = chance(30) ? draw(4) : 0;
 	peer->write_status = STATUS_INSUFFICIENT_RESOURCES;
 	peer->hold_reads = chance(50);
@@ -144,10 +146,17 @@ static void finish(struct run *run, const struct smb_op *op)
 	cr_assert_eq(peer->done_count, done + 1, "operation %d is stuck", op->kind);
 }
 
-static void expect_ok(const struct run *run, const char *what)
+/** A server that grants one credit at a time may leave too few for the chain that opens a file again (the kernel: EDEADLK);
+ *  nothing can be said of the run then. */
+static bool is_ok(struct run *run, const char *what)
 {
+	if (run->was_starved && run->peer->done.verdict == SMB_OP_STALLED) {
+		run->is_over = true;
+		return false;
+	}
 	cr_assert_eq(run->peer->done.verdict, SMB_OP_OK, "run %u, %s: verdict %d, status %08x", run->number, what,
 		     run->peer->done.verdict, run->peer->done.status);
+	return true;
 }
 
 static uint8_t new_source(struct run *run)
@@ -186,8 +195,8 @@ static void write_some(struct run *run)
 	if (write.offset + write.length > run->bytes)
 		run->bytes = write.offset + write.length;
 	finish(run, &write);
-	expect_ok(run, "write");
-	cr_assert_eq(run->peer->done.bytes, write.length);
+	if (is_ok(run, "write"))
+		cr_assert_eq(run->peer->done.bytes, write.length);
 }
 
 static void read_some(struct run *run)
@@ -197,7 +206,7 @@ static void read_some(struct run *run)
 	};
 
 	finish(run, &read);
-	expect_ok(run, "read");
+	is_ok(run, "read");
 }
 
 static void compare(struct run *run, const char *when)
@@ -213,9 +222,8 @@ static void sync_it(struct run *run)
 	struct smb_op sync = { .kind = SMB_OP_FSYNC, .file = run->file };
 
 	finish(run, &sync);
-	expect_ok(run, "fsync");
-	compare(run, "after fsync");
-	run->syncs++;
+	if (is_ok(run, "fsync"))
+		compare(run, "after fsync");
 }
 
 static void prepare(struct run *run, const char *era, const char *mount)
@@ -263,7 +271,7 @@ static void one_run(uint32_t number)
 		era = number % 2 ? "6.1" : "6.12";
 	prepare(&run, era, mount);
 	run.peer->move_block = number % 8 == 0;
-	for (uint32_t i = 0; i < 30; i++) {
+	for (uint32_t i = 0; i < 30 && !run.is_over; i++) {
 		if (run.reads && chance(30))
 			read_some(&run);
 		else if (chance(10))
@@ -273,8 +281,8 @@ static void one_run(uint32_t number)
 	}
 	close.file = run.file;
 	finish(&run, &close);
-	expect_ok(&run, "close");
-	compare(&run, "after close");
+	if (!run.is_over && is_ok(&run, "close"))
+		compare(&run, "after close");
 	cr_expect_eq(run.peer->wrong_copies, 0, "run %u (%s, %s)", number, era, mount);
 	run.trouble = 0;
 	while (step(&run))
@@ -290,8 +298,14 @@ static void one_run(uint32_t number)
 
 Test(write_random, what_was_synced_is_at_the_server_whatever_it_does)
 {
+	static const uint32_t found[] = { 1472, 3703 }; /* each showed a fault once */
+
 	for (uint32_t i = 0; i < RUNS; i++) {
 		seed = i;
 		one_run(i);
+	}
+	for (uint32_t i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
+		seed = found[i];
+		one_run(found[i]);
 	}
 }

@@ -625,6 +625,45 @@ Test(write, a_lost_session_costs_no_data)
 	}
 }
 
+/** Pages that were cached before are old when write caching is gone and others have been written past them. */
+Test(write, what_was_cached_is_forgotten_when_writes_go_past_it)
+{
+	struct peer *peer = peer_new("6.1", "vers=3.1.1", 4096);
+	struct smb_op open = { .kind = SMB_OP_OPEN, .name = "file", .access = SMB_OPEN_READ_WRITE };
+	uint8_t *expected = malloc(MIB);
+	uint32_t file;
+	struct smb_op write;
+
+	peer->file_bytes = peer->content_bytes = MIB;
+	peer->content = malloc(MIB);
+	memset(peer->content, PEER_SOURCE, MIB);
+	memset(expected, PEER_SOURCE, MIB);
+	peer->expected = expected;
+	file = open_for(peer, &open);
+	cr_expect_eq(peer_read_all(peer, file, 65536), MIB);
+	write = write_op(file, 0, 4096); /* dirty at both ends */
+	memset(expected, SOURCE, 4096);
+	cr_expect_eq(peer_do(peer, &write), SMB_OP_OK);
+	write = write_op(file, MIB - 4096, 4096);
+	memset(expected + MIB - 4096, SOURCE, 4096);
+	cr_expect_eq(peer_do(peer, &write), SMB_OP_OK);
+	peer->hold_writes = true;
+	break_lease(peer, SMB2_LEASE_READ_CACHING);
+	write = write_op(file, 65536, 4096);
+	memset(expected + 65536, SOURCE, 4096);
+	peer_submit(peer, &write);
+	peer->hold_writes = false;
+	while (peer->held_count)
+		peer_answer_read(peer, --peer->held_count);
+	peer_run(peer);
+	cr_expect_eq(peer->done.verdict, SMB_OP_OK);
+	cr_expect_eq(peer_read_all(peer, file, 65536), MIB);
+	cr_expect_eq(peer->wrong_copies, 0);
+	free(peer->content);
+	free(expected);
+	peer_free(peer);
+}
+
 Test(write, on_a_soft_mount_without_a_server_the_data_is_lost_and_told)
 {
 	struct peer *peer = peer_new("6.1", "vers=3.1.1,soft", 4096);
