@@ -167,9 +167,7 @@ void client_write_direct_run(struct smb_client *client, struct client_op *op)
 		send_piece(client, op);
 	} else if (op->outstanding) {
 		op->wait = OP_REPLY;
-	} else if (more && !op->failed) {
-		client_wait_room(client, op);
-	} else if (!forget_pages(client, op)) {
+	} else if ((more && !op->failed) || !forget_pages(client, op)) {
 		client_wait_room(client, op);
 	} else {
 		client_return_credits(client, op);
