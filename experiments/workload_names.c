@@ -116,6 +116,19 @@ static const struct sim_loop *loop_of(const struct sim_workload *workload, uint3
 	return NULL;
 }
 
+/* The file of a reading job is made for it, as large as it needs. */
+static bool is_read_by_a_job(const struct sim_workload *workload, const char *path)
+{
+	for (uint32_t i = 0; i < workload->job_count; i++) {
+		const struct sim_job *job = &workload->jobs[i];
+
+		if ((job->kind == SIM_JOB_READ && !strcmp(job->read.file, path)) ||
+		    (job->kind == SIM_JOB_FIO && !strcmp(job->fio.file, path)))
+			return true;
+	}
+	return false;
+}
+
 /** A file, or with `entries` 0 or more a directory. The root of the share is there, but it may need entries. */
 static bool assume(struct naming *naming, uint32_t job, const char *path, int entries)
 {
@@ -123,6 +136,8 @@ static bool assume(struct naming *naming, uint32_t job, const char *path, int en
 	struct sim_name name = { .is_directory = entries >= 0, .entries = entries > 0 ? (uint64_t)entries : 0 };
 
 	if (g_hash_table_contains(naming->known, path) || (!*path && entries <= 0))
+		return true;
+	if (entries < 0 && is_read_by_a_job(naming->workload, path))
 		return true;
 	g_strlcpy(name.path, path, sizeof(name.path));
 	name.bytes = name.is_directory ? 0 : lab_small_file_bytes(naming->around);

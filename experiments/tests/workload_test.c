@@ -425,3 +425,14 @@ Test(workload, what_commands_need_is_assumed_unless_it_is_said_to_be_missing)
 		cr_expect_eq(workload.names[i].entries, expected[i].entries, "%s", expected[i].path);
 	}
 }
+
+Test(workload, a_file_that_is_read_is_as_large_as_its_reader_needs)
+{
+	const struct lab_surroundings around = { .block_bytes = 1048576 };
+	struct sim_workload workload = parse("stat /mnt/a; dd if=/mnt/a of=/dev/null bs=1M count=3; stat /mnt/b",
+					     &around);
+
+	cr_assert_eq(workload.name_count, 1u);
+	cr_expect_str_eq(workload.names[0].path, "b");
+	cr_expect_eq(workload.jobs[1].read.file_bytes, 3u << 20);
+}
