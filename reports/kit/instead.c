@@ -22,6 +22,8 @@ static const struct {
 	  "a request is sent only when its charge is held, asks for no more than what is missing to max_credits, and "
 	  "both sides count the same credits" },
 	{ "C7", "each request is answered finally once, and counts as in flight from its sending to that answer" },
+	{ "C8", "credits and in-flight counts of a lost connection end with it, and the new connection starts at one "
+		"credit" },
 	{ "C9", "the interim response carries the grant and the final one 0, or the final one carries it alone" },
 	{ "C10",
 	  "the client adds up the grants of all members of the compound response, and the server grants at least one "
@@ -32,12 +34,32 @@ static const struct {
 	  "the first member is unrelated and names its FileId, all later ones are related and carry FileId all ones" },
 	{ "C14", "each member that depends on the failed CREATE ends with the status of that CREATE" },
 	{ "C15", "the server answers the members of the chain in the order of the request" },
+	{ "C16", "each member is signed over its own bytes, padding included, with the key of its channel" },
+	{ "C17", "a CANCEL names its target's MessageId or AsyncId, takes neither id nor credit, and gets no answer of "
+		 "its own" },
 	{ "C18", "one interim response with an AsyncId of its own, then one final response with the same AsyncId" },
-	{ "C22", "the client sends on connections that are up, and moves what is left to another channel" },
+	{ "C19",
+	  "a break is acknowledged with a state that it allows, and the acknowledgement is paid for like any request" },
+	{ "C20", "the client acknowledges the break before the server gives up waiting, however few credits it holds" },
+	{ "C21", "one ECHO is under way at a time, and only when a credit was set aside for it" },
+	{ "C22", "a new connection begins with NEGOTIATE and MessageId 0, and nothing of the old session is used "
+		 "before it is back" },
+	{ "C23", "each loss of a channel counts ChannelSequence up once, and all requests with a FileId carry the new "
+		 "number" },
+	{ "C24", "a CREATE that is sent again carries the same CreateGuid, and one open comes of both" },
+	{ "C25", "a durable reconnect names the lease key, CreateGuid and FileId of the open it wants back" },
+	{ "C26", "a channel binds with the ClientGuid, dialect and SessionId of its session, and is used once its own "
+		 "SESSION_SETUP is over" },
 	{ "C27", "the application gets the bytes the file has at that offset, and end of file only where it ends" },
+	{ "C28", "what was written is at the server before fsync returns, and nothing older takes its place later" },
+	{ "C29", "each open that succeeded is closed once, the one of an interrupted caller too" },
 	{ "C30", "the client asks for pages that are neither cached nor asked for already, at most rsize in one READ" },
 	{ "C31", "the client cuts READ and WRITE to the limits that this connection negotiated" },
+	{ "C32", "the client picks a channel that is up as long as there is one" },
 	{ "C33", "the server's next grant wakes the operation that waits for credits, and it ends" },
+	{ "C34", "once the server can be reached again, each operation ends, well or with an error" },
+	{ "C35", "chains and single requests both get on: credits set aside go back when others need them" },
+	{ "C36", "what receives never waits, and calls each request's completion once" },
 	{ "stuck", "something can still happen - an answer, a timer, a wake-up - until the application is done" },
 	{ "fails", "the operation ends without an error, as nothing was cut, refused or late" },
 	{ "valid", "the core's own predicate of a valid state holds after each event" },
