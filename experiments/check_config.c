@@ -25,18 +25,6 @@ struct draft {
 
 typedef bool (*set_fn)(struct draft *draft, const char *name, const char *text, GError **error);
 
-static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool refuse(GError **error, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	if (error)
-		*error = g_error_new_valist(LAB_ERROR, LAB_ERROR_USAGE, format, arguments);
-	va_end(arguments);
-	return false;
-}
-
 static bool set_title(struct draft *draft, const char *name, const char *text, GError **error)
 {
 	(void)name;
@@ -61,7 +49,7 @@ static bool set_start(struct draft *draft, const char *name, const char *text, G
 	draft->check->model.starts_mounted = !strcmp(text, "mounted");
 	if (draft->check->model.starts_mounted || !strcmp(text, "mount"))
 		return true;
-	return refuse(error, "'%s' is neither mount nor mounted", text);
+	return lab_refuse(error, "'%s' is neither mount nor mounted", text);
 }
 
 static bool set_unmount(struct draft *draft, const char *name, const char *text, GError **error)
@@ -84,7 +72,7 @@ static bool set_window(struct draft *draft, const char *name, const char *text, 
 	if (!lab_whole_parse(LAB_COUNT, text, &number, error))
 		return false;
 	if (number < 1 || number > 8192)
-		return refuse(error, "%s is not between 1 and 8192", text);
+		return lab_refuse(error, "%s is not between 1 and 8192", text);
 	draft->window = (uint32_t)number;
 	return true;
 }
@@ -95,7 +83,7 @@ static bool set_order(struct draft *draft, const char *name, const char *text, G
 	draft->check->model.freedom.any_order = !strcmp(text, "any");
 	if (draft->check->model.freedom.any_order || !strcmp(text, "kept"))
 		return true;
-	return refuse(error, "'%s' is neither any nor kept", text);
+	return lab_refuse(error, "'%s' is neither any nor kept", text);
 }
 
 static bool set_switch(struct draft *draft, const char *name, const char *text, GError **error)
@@ -121,7 +109,7 @@ static bool set_grants(struct draft *draft, const char *name, const char *text, 
 		if (!lab_whole_parse(LAB_COUNT, *part, &number, error))
 			return false;
 		if (number > 8192 || freedom->grants == MODEL_GRANTS_MAX)
-			return refuse(error, "at most %d amounts, each at most 8192", MODEL_GRANTS_MAX);
+			return lab_refuse(error, "at most %d amounts, each at most 8192", MODEL_GRANTS_MAX);
 		freedom->grant[freedom->grants++] = (uint16_t)number;
 	}
 	return true;
@@ -151,9 +139,9 @@ static bool set_statuses(struct draft *draft, const char *name, const char *text
 		while (i < G_N_ELEMENTS(statuses) && strcmp(statuses[i].word, *part) != 0)
 			i++;
 		if (i == G_N_ELEMENTS(statuses) || freedom->statuses == MODEL_STATUSES_MAX)
-			return refuse(error,
-				      "'%s': INSUFFICIENT_RESOURCES, SERVER_UNAVAILABLE, IO_TIMEOUT, ACCESS_DENIED",
-				      *part);
+			return lab_refuse(error,
+					  "'%s': INSUFFICIENT_RESOURCES, SERVER_UNAVAILABLE, IO_TIMEOUT, ACCESS_DENIED",
+					  *part);
 		freedom->status[freedom->statuses++] = statuses[i].status;
 	}
 	return true;
@@ -166,7 +154,7 @@ static bool set_fault(struct draft *draft, const char *name, const char *text, G
 	if (!lab_whole_parse(LAB_COUNT, text, &number, error))
 		return false;
 	if (number > FAULTS_MAX)
-		return refuse(error, "%s is more than %d", text, FAULTS_MAX);
+		return lab_refuse(error, "%s is more than %d", text, FAULTS_MAX);
 	for (int i = 0; i < MODEL_FAULTS; i++) {
 		if (!strcmp(name, model_fault_name((enum model_fault)i)))
 			draft->check->model.faults[i] = (uint8_t)number;
@@ -190,7 +178,7 @@ static bool set_thread(struct draft *draft, const char *name, const char *text, 
 	uint32_t thread = (uint32_t)(name[strlen("thread")] - '1');
 
 	if (thread > draft->check->model.threads)
-		return refuse(error, "there is no thread%u before it", thread);
+		return lab_refuse(error, "there is no thread%u before it", thread);
 	draft->check->model.threads = MAX(draft->check->model.threads, thread + 1);
 	return lab_check_thread(&draft->check->model, thread, text, error);
 }
@@ -314,7 +302,7 @@ static bool take(struct draft *draft, struct given *given, const char *dotted, c
 		return lab_point_check((guint)key, text, directory, error);
 	}
 	nearest = nearest_key(dotted);
-	return refuse(error, "unknown key%s", nearest);
+	return lab_refuse(error, "unknown key%s", nearest);
 }
 
 static bool take_set(struct draft *draft, struct given *given, const char *set, GError **error)
@@ -324,7 +312,7 @@ static bool take_set(struct draft *draft, struct given *given, const char *set, 
 	g_autofree char *text = equals ? g_strstrip(g_strdup(equals + 1)) : NULL;
 
 	if (!equals)
-		return refuse(error, "--set %s: write SECTION.KEY=VALUE", set);
+		return lab_refuse(error, "--set %s: write SECTION.KEY=VALUE", set);
 	if (take(draft, given, dotted, text, 0, error))
 		return true;
 	g_prefix_error(error, "--set %s: ", set);
@@ -410,7 +398,7 @@ static bool read_all(struct draft *draft, GPtrArray *entries, char **sets, GErro
 	if (!draft->check->model.freedom.statuses)
 		set_statuses(draft, "pushback", "INSUFFICIENT_RESOURCES", NULL);
 	if (!draft->check->model.threads)
-		return refuse(error, "%s: no thread does anything ([workload] thread1)", draft->check->path);
+		return lab_refuse(error, "%s: no thread does anything ([workload] thread1)", draft->check->path);
 	return build(draft, error);
 }
 

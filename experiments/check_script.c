@@ -5,31 +5,19 @@
 
 #define LOCAL_BYTES 4096 /* of a local file that cp copies in */
 
-static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool refuse(GError **error, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	if (error)
-		*error = g_error_new_valist(LAB_ERROR, LAB_ERROR_USAGE, format, arguments);
-	va_end(arguments);
-	return false;
-}
-
 static bool add_file(struct model_config *model, const char *text, bool is_directory, GError **error)
 {
 	struct model_file *file = &model->file[model->files];
 	const char *equals = strchr(text, '=');
 
 	if (model->files == MODEL_FILES_MAX)
-		return refuse(error, "more than %d files and directories", MODEL_FILES_MAX);
+		return lab_refuse(error, "more than %d files and directories", MODEL_FILES_MAX);
 	*file = (struct model_file){ .is_directory = is_directory };
 	if (equals && !lab_whole_parse(LAB_SIZE, equals + 1, &file->bytes, error))
 		return false;
 	g_strlcpy(file->name, text, MIN(sizeof(file->name), equals ? (gsize)(equals - text) + 1 : sizeof(file->name)));
 	if (!*file->name || *file->name == '/')
-		return refuse(error, "'%s': a path relative to the share is wanted", text);
+		return lab_refuse(error, "'%s': a path relative to the share is wanted", text);
 	model->files++;
 	return true;
 }
@@ -56,7 +44,7 @@ static bool find_file(const struct model_config *model, const char *name, uint32
 			return true;
 		}
 	}
-	return refuse(error, "there is no file '%s' in files", name ? name : "");
+	return lab_refuse(error, "there is no file '%s' in files", name ? name : "");
 }
 
 static bool take_open(struct model_step *step, char **words, GError **error)
@@ -69,7 +57,7 @@ static bool take_open(struct model_step *step, char **words, GError **error)
 		else if (!strcmp(*words, "readwrite"))
 			step->access = SMB_OPEN_READ_WRITE;
 		else
-			return refuse(error, "open: '%s' is none of write, readwrite, direct", *words);
+			return lab_refuse(error, "open: '%s' is none of write, readwrite, direct", *words);
 	}
 	return true;
 }
@@ -77,7 +65,7 @@ static bool take_open(struct model_step *step, char **words, GError **error)
 static bool take_range(struct model_step *step, char **words, GError **error)
 {
 	if (!words[0] || !words[1] || words[2])
-		return refuse(error, "write OFFSET LENGTH behind the file");
+		return lab_refuse(error, "write OFFSET LENGTH behind the file");
 	return lab_whole_parse(LAB_SIZE, words[0], &step->offset, error) &&
 	       lab_whole_parse(LAB_SIZE, words[1], &step->length, error);
 }
@@ -88,9 +76,9 @@ static bool take_command(struct model_step *step, const char *text, GError **err
 	char message[SMB_OPS_MESSAGE_MAX];
 
 	if (!smb_ops_parse(text, &shell, &step->command, NULL, message))
-		return refuse(error, "%s", message);
+		return lab_refuse(error, "%s", message);
 	if (step->command.kind == SMB_OPS_MOUNT || step->command.kind == SMB_OPS_UMOUNT)
-		return refuse(error, "mounting and unmounting are told by [check] start and unmount");
+		return lab_refuse(error, "mounting and unmounting are told by [check] start and unmount");
 	return true;
 }
 
@@ -121,9 +109,9 @@ static bool parse_step(const struct model_config *model, const char *text, struc
 			return take_open(step, words + 2, error);
 		if (step->kind == MODEL_STEP_READ || step->kind == MODEL_STEP_WRITE)
 			return take_range(step, words + 2, error);
-		return !words[2] || refuse(error, "'%s' has a word too many", text);
+		return !words[2] || lab_refuse(error, "'%s' has a word too many", text);
 	}
-	return refuse(error, "'%s': the steps are open, read, write, fsync, close, sh", text);
+	return lab_refuse(error, "'%s': the steps are open, read, write, fsync, close, sh", text);
 }
 
 bool lab_check_thread(struct model_config *model, uint32_t thread, const char *text, GError **error)
@@ -136,7 +124,7 @@ bool lab_check_thread(struct model_config *model, uint32_t thread, const char *t
 		if (!**step)
 			continue;
 		if (to->steps == MODEL_STEPS_MAX)
-			return refuse(error, "more than %d steps", MODEL_STEPS_MAX);
+			return lab_refuse(error, "more than %d steps", MODEL_STEPS_MAX);
 		if (!parse_step(model, *step, &to->step[to->steps++], error))
 			return false;
 	}

@@ -31,19 +31,6 @@ void lab_fio_free(struct lab_fio_file *file)
 	g_free(file);
 }
 
-static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool refuse(GError **error, const char *format, ...)
-{
-	va_list arguments;
-	g_autofree char *text = NULL;
-
-	va_start(arguments, format);
-	text = g_strdup_vprintf(format, arguments);
-	va_end(arguments);
-	g_set_error_literal(error, LAB_ERROR, LAB_ERROR_USAGE, text);
-	return false;
-}
-
 /* "name=value", or a switch. */
 static void option_add(GPtrArray *options, const char *text, guint line)
 {
@@ -110,9 +97,9 @@ static bool lines_take(struct lab_fio_file *file, const char *text, GError **err
 
 	for (guint i = 0; lines[i]; i++)
 		if (!line_take(file, lines[i], i + 1, global, &current))
-			return refuse(error, "%s:%u: neither [job], name=value nor a switch of a job", file->path,
-				      i + 1);
-	return file->jobs->len ? true : refuse(error, "%s has no job", file->path);
+			return lab_refuse(error, "%s:%u: neither [job], name=value nor a switch of a job", file->path,
+					  i + 1);
+	return file->jobs->len ? true : lab_refuse(error, "%s has no job", file->path);
 }
 
 static bool file_take(struct lab_fio_file *file, const char *name, const char *directory, GError **error)
@@ -124,7 +111,7 @@ static bool file_take(struct lab_fio_file *file, const char *name, const char *d
 	file->path = g_canonicalize_filename(name, directory);
 	text = lab_file_read(file->path, LAB_SCAN_BYTES_MAX, &length, &cause);
 	if (!text)
-		return refuse(error, "job file %s: %s", file->path, cause->message);
+		return lab_refuse(error, "job file %s: %s", file->path, cause->message);
 	return lines_take(file, text, error);
 }
 
@@ -155,7 +142,7 @@ struct lab_fio_file *lab_fio_read(char **words, const char *directory, GError **
 
 	file->jobs = g_ptr_array_new_with_free_func(job_free);
 	if (!words[0])
-		taken = refuse(error, "neither a job file nor options");
+		taken = lab_refuse(error, "neither a job file nor options");
 	else if (!words[1] && !strchr(words[0], '='))
 		taken = file_take(file, words[0], directory, error);
 	else

@@ -6,19 +6,6 @@
 
 #include <string.h>
 
-static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool refuse(GError **error, const char *format, ...)
-{
-	va_list arguments;
-	g_autofree char *text = NULL;
-
-	va_start(arguments, format);
-	text = g_strdup_vprintf(format, arguments);
-	va_end(arguments);
-	g_set_error_literal(error, LAB_ERROR, LAB_ERROR_USAGE, text);
-	return false;
-}
-
 bool lab_set_kernel(struct lab_draft *draft, const struct lab_key *key, const char *text, GError **error)
 {
 	const struct smb_era *found = smb_era_find(text);
@@ -35,7 +22,7 @@ bool lab_set_kernel(struct lab_draft *draft, const struct lab_key *key, const ch
 	names = g_string_new(NULL);
 	for (size_t i = 0; i < count; i++)
 		g_string_append_printf(names, "%s%s", i ? ", " : "", eras[i].name);
-	refuse(error, "'%s' is no era; the eras are %s", text, names->str);
+	lab_refuse(error, "'%s' is no era; the eras are %s", text, names->str);
 	g_string_free(names, TRUE);
 	return false;
 }
@@ -46,14 +33,15 @@ bool lab_set_policy(struct lab_draft *draft, const struct lab_key *key, const ch
 
 	if (smb_policy_set(&draft->point->policy, policy, text) == SMB_POLICY_OK)
 		return true;
-	return refuse(error, "'%s' is not a value of this policy; values: %s", text, smb_policy_values(policy));
+	return lab_refuse(error, "'%s' is not a value of this policy; values: %s", text, smb_policy_values(policy));
 }
 
 bool lab_set_mount(struct lab_draft *draft, const struct lab_key *key, const char *text, GError **error)
 {
 	(void)key;
 	if (strchr(text, ' '))
-		return refuse(error, "'%s' has a space: write the options alone, without device and directory", text);
+		return lab_refuse(error, "'%s' has a space: write the options alone, without device and directory",
+				  text);
 	g_string_assign(draft->mount, text);
 	return true;
 }
@@ -148,7 +136,7 @@ bool lab_set_profile(struct lab_draft *draft, const struct lab_key *key, const c
 	if (strchr(text, '/') || g_str_has_suffix(text, ".ini"))
 		path = g_canonicalize_filename(text, draft->directory);
 	if (!sim_profile_load(path ? path : text, &draft->point->server, &network, &cause))
-		return refuse(error, "%s", cause->message);
+		return lab_refuse(error, "%s", cause->message);
 	if (network.rtt_ns)
 		draft->point->network.rtt_ns = network.rtt_ns;
 	if (network.rate_bps)
@@ -184,7 +172,7 @@ bool lab_set_preset(struct lab_draft *draft, const struct lab_key *key, const ch
 	names = g_string_new(NULL);
 	for (size_t i = 0; i < count; i++)
 		g_string_append_printf(names, "%s%s", i ? ", " : "", presets[i].name);
-	refuse(error, "'%s' is no network preset; they are %s", text, names->str);
+	lab_refuse(error, "'%s' is no network preset; they are %s", text, names->str);
 	g_string_free(names, TRUE);
 	return false;
 }
@@ -206,7 +194,7 @@ bool lab_set_mountpoint(struct lab_draft *draft, const struct lab_key *key, cons
 {
 	(void)key;
 	if (text[0] != '/')
-		return refuse(error, "'%s' is not an absolute directory", text);
+		return lab_refuse(error, "'%s' is not an absolute directory", text);
 	draft->mountpoint = text;
 	return true;
 }

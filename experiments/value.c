@@ -10,6 +10,17 @@ GQuark lab_error_quark(void)
 	return g_quark_from_static_string("lab-error-quark");
 }
 
+bool lab_refuse(GError **error, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (error)
+		*error = g_error_new_valist(LAB_ERROR, LAB_ERROR_USAGE, format, arguments);
+	va_end(arguments);
+	return false;
+}
+
 int lab_exit_code(const GError *error)
 {
 	if (!error)

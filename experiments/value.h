@@ -24,6 +24,8 @@ enum lab_error {
 	LAB_ERROR_INTERRUPTED, /* SIGINT or SIGTERM; exit 130 */
 };
 int lab_exit_code(const GError *error);
+/** Set LAB_ERROR_USAGE with this message; always false, for `return lab_refuse(...)`. */
+bool lab_refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 enum lab_type {
 	LAB_TEXT,

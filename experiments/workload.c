@@ -195,19 +195,6 @@ struct script {
 	char *variable; /* of the loop that is open, NULL outside */
 };
 
-static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool refuse(GError **error, const char *format, ...)
-{
-	va_list arguments;
-	g_autofree char *text = NULL;
-
-	va_start(arguments, format);
-	text = g_strdup_vprintf(format, arguments);
-	va_end(arguments);
-	g_set_error_literal(error, LAB_ERROR, LAB_ERROR_USAGE, text);
-	return false;
-}
-
 /* for NAME in $(seq [FIRST] LAST), or {FIRST..LAST}. */
 static bool loop_begin(struct script *script, const char *text, GError **error)
 {
@@ -221,11 +208,12 @@ static bool loop_begin(struct script *script, const char *text, GError **error)
 	uint64_t numbers[4] = { 0 };
 
 	if (!g_regex_match(regex, text, 0, &match))
-		return refuse(error, "'%s': only for NAME in $(seq LAST), $(seq FIRST LAST) or {FIRST..LAST}", text);
+		return lab_refuse(error, "'%s': only for NAME in $(seq LAST), $(seq FIRST LAST) or {FIRST..LAST}",
+				  text);
 	if (script->variable)
-		return refuse(error, "'%s': a loop inside a loop is not understood", text);
+		return lab_refuse(error, "'%s': a loop inside a loop is not understood", text);
 	if (workload->loop_count == SIM_LOOPS_MAX)
-		return refuse(error, "more than %d loops", SIM_LOOPS_MAX);
+		return lab_refuse(error, "more than %d loops", SIM_LOOPS_MAX);
 	script->variable = g_match_info_fetch(match, 1);
 	for (int i = 0; i < 4; i++) {
 		g_autofree char *digits = g_match_info_fetch(match, i + 2);
@@ -236,7 +224,7 @@ static bool loop_begin(struct script *script, const char *text, GError **error)
 	*loop = (struct sim_loop){ .first = workload->job_count,
 				   .from = is_braces ? numbers[2] : numbers[0],
 				   .to = is_braces ? numbers[3] : numbers[1] };
-	return loop->from <= loop->to ? true : refuse(error, "'%s' counts to nothing", text);
+	return loop->from <= loop->to ? true : lab_refuse(error, "'%s' counts to nothing", text);
 }
 
 static bool loop_end(struct script *script, GError **error)
@@ -244,11 +232,11 @@ static bool loop_end(struct script *script, GError **error)
 	struct sim_loop *loop = &script->workload->loops[script->workload->loop_count];
 
 	if (!script->variable)
-		return refuse(error, "'done' without 'for'");
+		return lab_refuse(error, "'done' without 'for'");
 	g_clear_pointer(&script->variable, g_free);
 	loop->end = script->workload->job_count;
 	script->workload->loop_count++;
-	return loop->end > loop->first ? true : refuse(error, "nothing between 'do' and 'done'");
+	return loop->end > loop->first ? true : lab_refuse(error, "nothing between 'do' and 'done'");
 }
 
 static void variable_replace(GString *name, const char *variable, char mark)
@@ -267,14 +255,14 @@ static bool name_settle(char *name, size_t size, const char *variable, GError **
 	GString *settled;
 
 	if (strpbrk(name, "*?"))
-		return refuse(error, "'%s': the shell's * and ? are not understood", name);
+		return lab_refuse(error, "'%s': the shell's * and ? are not understood", name);
 	settled = g_string_new(name);
 	variable_replace(settled, "client", SIM_CLIENT_MARK);
 	if (variable)
 		variable_replace(settled, variable, SIM_LOOP_MARK);
 	if (strchr(settled->str, '$')) {
 		g_string_free(settled, TRUE);
-		return refuse(error, "'%s': there is no such variable", name);
+		return lab_refuse(error, "'%s': there is no such variable", name);
 	}
 	g_strlcpy(name, settled->str, size);
 	g_string_free(settled, TRUE);
@@ -327,7 +315,7 @@ static bool script_parse(const char *text, const struct lab_surroundings *around
 	for (guint i = 0; parsed && i < parts->len; i++)
 		parsed = part_parse(&script, parts->pdata[i], error);
 	if (parsed && script.variable)
-		parsed = refuse(error, "'for' without 'done'");
+		parsed = lab_refuse(error, "'for' without 'done'");
 	g_free(script.variable);
 	return parsed;
 }
@@ -406,7 +394,7 @@ bool lab_workload_parse(const char *text, const struct lab_surroundings *around,
 	if (!script_parse(text, &here, workload, error))
 		return false;
 	if (workload->job_count == workload->prepared)
-		return refuse(error, "no command");
+		return lab_refuse(error, "no command");
 	sizes_agree(workload);
 	if (!here.mountpoint)
 		here.mountpoint = LAB_MOUNTPOINT;

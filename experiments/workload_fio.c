@@ -80,19 +80,6 @@ static const struct {
 	{ "output-format", HARMLESS, 0 },
 };
 
-static bool refuse(GError **error, const char *format, ...) G_GNUC_PRINTF(2, 3);
-static bool refuse(GError **error, const char *format, ...)
-{
-	va_list arguments;
-	g_autofree char *text = NULL;
-
-	va_start(arguments, format);
-	text = g_strdup_vprintf(format, arguments);
-	va_end(arguments);
-	g_set_error_literal(error, LAB_ERROR, LAB_ERROR_USAGE, text);
-	return false;
-}
-
 /* --------------------------------------------------------------------------------------------------------------- values */
 
 /* fio's sizes are powers of 1024 in either case (fio(1), kb_base=1024). */
@@ -117,7 +104,7 @@ static bool rate_parse(const char *text, uint64_t rates[2], GError **error)
 	g_auto(GStrv) parts = g_strsplit(text, ",", 2);
 
 	if (!parts[0])
-		return refuse(error, "a rate is missing");
+		return lab_refuse(error, "a rate is missing");
 	for (guint i = 0; i < 2; i++) {
 		const char *part = parts[1] ? parts[i] : parts[0];
 
@@ -142,7 +129,7 @@ static bool value_take(enum kind kind, const char *text, void *place, GError **e
 		return lab_whole_parse(LAB_COUNT, text, number, error);
 	case SWITCH:
 		if (strcmp(text, "0") != 0 && strcmp(text, "1") != 0)
-			return refuse(error, "must be 0 or 1");
+			return lab_refuse(error, "must be 0 or 1");
 		*(bool *)place = *text == '1';
 		return true;
 	case SECONDS:
@@ -157,7 +144,7 @@ static bool value_take(enum kind kind, const char *text, void *place, GError **e
 		*number = *number <= 100 ? 100 - *number : 101;
 		return true;
 	case ONLY_ONE:
-		return !strcmp(text, "1") ? true : refuse(error, "only 1 can be simulated");
+		return !strcmp(text, "1") ? true : lab_refuse(error, "only 1 can be simulated");
 	case HARMLESS:
 		break;
 	}
@@ -179,8 +166,8 @@ static bool option_take(struct fio *fio, const struct lab_fio_option *option, GE
 		return false;
 	}
 	nearest = sim_nearest(option->name, names, G_N_ELEMENTS(names));
-	return refuse(error, "option '%s' is not understood%s%s", option->name, nearest ? "; nearest: " : "",
-		      nearest ? nearest : "");
+	return lab_refuse(error, "option '%s' is not understood%s%s", option->name, nearest ? "; nearest: " : "",
+			  nearest ? nearest : "");
 }
 
 /* ------------------------------------------------------------------------------------------------------------- settling */
@@ -206,14 +193,14 @@ static bool pattern_settle(struct fio *fio, GError **error)
 		if (strcmp(patterns[i].name, parts[0]) != 0)
 			continue;
 		if (parts[1] && (!size_parse(parts[1], &hole, error) || patterns[i].pattern == SIM_RANDOM))
-			return refuse(error, "rw=%s: only sequential patterns leave holes", text);
+			return lab_refuse(error, "rw=%s: only sequential patterns leave holes", text);
 		fio->job.direction = patterns[i].direction;
 		fio->job.pattern = hole ? SIM_STRIDED : patterns[i].pattern;
 		fio->job.stride_bytes = fio->job.block_bytes + hole;
 		return true;
 	}
-	return refuse(error, "rw=%s cannot be simulated (read, write, rw, randread, randwrite, randrw; read:HOLE)",
-		      text);
+	return lab_refuse(error, "rw=%s cannot be simulated (read, write, rw, randread, randwrite, randrw; read:HOLE)",
+			  text);
 }
 
 /* How many calls are under way at a time: what the engine makes of iodepth. */
@@ -225,11 +212,11 @@ static bool depth_settle(struct fio *fio, GError **error)
 	bool is_queued = g_strv_contains(queued, engine);
 
 	if (!is_queued && !g_strv_contains(one_by_one, engine))
-		return refuse(error, "ioengine=%s cannot be simulated (psync, libaio, io_uring, ...)", engine);
+		return lab_refuse(error, "ioengine=%s cannot be simulated (psync, libaio, io_uring, ...)", engine);
 	if (fio->depth == 0 || fio->depth > SIM_FIO_DEPTH_MAX)
-		return refuse(error, "iodepth must be 1 to %d", SIM_FIO_DEPTH_MAX);
+		return lab_refuse(error, "iodepth must be 1 to %d", SIM_FIO_DEPTH_MAX);
 	if (fio->copies == 0 || fio->copies > SIM_FIO_COPIES_MAX)
-		return refuse(error, "numjobs must be 1 to %d", SIM_FIO_COPIES_MAX);
+		return lab_refuse(error, "numjobs must be 1 to %d", SIM_FIO_COPIES_MAX);
 	/* Linux submits buffered calls of libaio one by one (io_submit(2) blocks). */
 	if (!is_queued || (!strcmp(engine, "libaio") && !fio->job.direct))
 		fio->depth = 1;
@@ -243,13 +230,13 @@ static bool amounts_settle(struct fio *fio, GError **error)
 	struct sim_fio_job *job = &fio->job;
 
 	if (job->block_bytes == 0 || job->block_bytes > (1ull << 31))
-		return refuse(error, "bs must be 1 byte to 2 GiB");
+		return lab_refuse(error, "bs must be 1 byte to 2 GiB");
 	if (fio->mix_read > 100)
-		return refuse(error, "rwmixread and rwmixwrite are percentages");
+		return lab_refuse(error, "rwmixread and rwmixwrite are percentages");
 	if (fio->time_based && !fio->runtime_ns)
-		return refuse(error, "time_based needs runtime");
+		return lab_refuse(error, "time_based needs runtime");
 	if (job->think_blocks == 0)
-		return refuse(error, "thinktime_blocks must be at least 1");
+		return lab_refuse(error, "thinktime_blocks must be at least 1");
 	job->read_percent = (uint32_t)fio->mix_read;
 	job->runtime_ns = fio->runtime_ns;
 	job->is_endless = fio->time_based;
@@ -267,12 +254,12 @@ static bool region_settle(struct fio *fio, const struct lab_surroundings *around
 
 	job->file_bytes = around->file_bytes ? around->file_bytes : needed;
 	if (!job->file_bytes)
-		return refuse(error,
-			      "'%s' is used to its end, so its size must be given: size=, or file_size= in "
-			      "[workload]",
-			      job->file);
+		return lab_refuse(error,
+				  "'%s' is used to its end, so its size must be given: size=, or file_size= in "
+				  "[workload]",
+				  job->file);
 	if (job->offset_bytes + shift >= job->file_bytes)
-		return refuse(error, "'%s' ends before the first byte that is used", job->file);
+		return lab_refuse(error, "'%s' ends before the first byte that is used", job->file);
 	job->region_bytes = job->file_bytes - job->offset_bytes - shift;
 	if (fio->size)
 		job->region_bytes = MIN(job->region_bytes, fio->size);
@@ -284,7 +271,8 @@ static bool region_settle(struct fio *fio, const struct lab_surroundings *around
 		job->calls = fio->io_size / job->block_bytes;
 	else if (fio->io_size)
 		job->calls = MIN(job->calls, fio->io_size / job->block_bytes);
-	return job->calls && job->region_bytes >= job->block_bytes ? true : refuse(error, "size is below one block");
+	return job->calls && job->region_bytes >= job->block_bytes ? true
+								   : lab_refuse(error, "size is below one block");
 }
 
 static bool file_settle(struct fio *fio, const struct lab_surroundings *around, GError **error)
@@ -293,7 +281,7 @@ static bool file_settle(struct fio *fio, const struct lab_surroundings *around, 
 	const char *name;
 
 	if (!fio->filename)
-		return refuse(error, "filename is missing");
+		return lab_refuse(error, "filename is missing");
 	path = fio->directory ? g_strconcat(fio->directory, "/", fio->filename, NULL) : g_strdup(fio->filename);
 	name = lab_share_name(path, around, sizeof(fio->job.file), error);
 	if (name)
