@@ -4,7 +4,7 @@
  * all, interim answers or not, answers in any order, short and failed READs, lease breaks, channels that die. The peer
  * judges the window of every PDU, the block is checked after every call, and every operation must end.
  */
-#include "protocol/client/tests/peer.h"
+#include "protocol/client/tests/draw.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -13,23 +13,6 @@
 #define RUNS 400
 #define STEPS 3000
 #define OPS 4
-
-static uint64_t seed;
-
-/** SplitMix64: the same run on every machine. */
-static uint32_t draw(uint32_t below)
-{
-	uint64_t x = seed += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return (uint32_t)((x ^ (x >> 31)) % below);
-}
-
-static bool chance(uint32_t percent)
-{
-	return draw(100) < percent;
-}
 
 static const char *const eras[] = { "3.0", "4.15", "4.20", "5.10", "6.1", "6.12", "next" };
 static const char *const mounts[] = {
@@ -63,24 +46,6 @@ static void change_mood(struct run *run)
 	peer->hold_reads = chance(70);
 	peer->unreachable = chance(30) ? draw(8) : 0;
 	peer->keeps_handles = chance(50);
-}
-
-static void break_lease(struct peer *peer)
-{
-	struct smb2_message notify;
-
-	memset(&notify, 0, sizeof(notify));
-	notify.header.flags = SMB2_FLAGS_SERVER_TO_REDIR;
-	notify.header.command = SMB2_OPLOCK_BREAK;
-	notify.header.message_id = SMB2_MESSAGE_ID_UNSOLICITED;
-	notify.kind = SMB2_BODY_LEASE_BREAK_NOTIFY;
-	notify.body.lease_break_notify.flags = draw(2);
-	notify.body.lease_break_notify.new_state = draw(8);
-	for (uint32_t i = 0; i < 16; i++)
-		notify.body.lease_break_notify.lease_key[i] = (uint8_t)(i + 1);
-	notify.body.lease_break_notify.lease_key[12] ^= 1;
-	if (peer->channels[0].open)
-		peer_send(peer, 0, &notify);
 }
 
 /** Answer a READ that was held back, any of them. */
@@ -127,7 +92,7 @@ static bool step(struct run *run)
 	if (chance(run->trouble)) {
 		change_mood(run);
 		if (chance(20))
-			break_lease(peer);
+			draw_lease_break(peer);
 		if (chance(3))
 			fail_channel(run);
 		peer->now_ns += draw(1000000000);
@@ -196,7 +161,7 @@ static void one_run(uint32_t number, bool move)
 Test(random, every_operation_ends_whatever_the_server_does)
 {
 	for (uint32_t i = 0; i < RUNS; i++) {
-		seed = i;
+		draw_seed = i;
 		one_run(i, i % 8 == 0);
 	}
 }

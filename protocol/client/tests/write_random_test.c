@@ -4,7 +4,7 @@
  * part of the data, breaks leases and loses connections. Every operation must end; what the client said is with the server
  * must be there (C28), and what it read must be what was written (C27).
  */
-#include "protocol/client/tests/peer.h"
+#include "protocol/client/tests/draw.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -14,23 +14,6 @@
 #define STEPS 2000
 #define FILE_MAX (2u << 20)
 #define APPENDED 9 /* stream of a file that grows */
-
-static uint64_t seed;
-
-/** SplitMix64: the same run on every machine. */
-static uint32_t draw(uint32_t below)
-{
-	uint64_t x = seed += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return (uint32_t)((x ^ (x >> 31)) % below);
-}
-
-static bool chance(uint32_t percent)
-{
-	return draw(100) < percent;
-}
 
 static const char *const eras[] = { "2.6.39", "3.0", "4.15", "5.10", "6.1", "6.12", "next" };
 static const char *const mounts[] = {
@@ -70,24 +53,6 @@ static void change_mood(struct run *run)
 	peer->keeps_handles = chance(50);
 }
 
-static void break_lease(struct peer *peer)
-{
-	struct smb2_message notify;
-
-	memset(&notify, 0, sizeof(notify));
-	notify.header.flags = SMB2_FLAGS_SERVER_TO_REDIR;
-	notify.header.command = SMB2_OPLOCK_BREAK;
-	notify.header.message_id = SMB2_MESSAGE_ID_UNSOLICITED;
-	notify.kind = SMB2_BODY_LEASE_BREAK_NOTIFY;
-	notify.body.lease_break_notify.flags = draw(2);
-	notify.body.lease_break_notify.new_state = draw(8);
-	for (uint32_t i = 0; i < 16; i++)
-		notify.body.lease_break_notify.lease_key[i] = (uint8_t)(i + 1);
-	notify.body.lease_break_notify.lease_key[12] ^= 1;
-	if (peer->channels[0].open)
-		peer_send(peer, 0, &notify);
-}
-
 static void trouble(struct run *run)
 {
 	struct peer *peer = run->peer;
@@ -95,7 +60,7 @@ static void trouble(struct run *run)
 
 	change_mood(run);
 	if (chance(10))
-		break_lease(peer);
+		draw_lease_break(peer);
 	if (chance(5) && peer->channels[channel].open)
 		peer_fail_channel(peer, channel);
 	peer->now_ns += draw(1000000000);
@@ -301,11 +266,11 @@ Test(write_random, what_was_synced_is_at_the_server_whatever_it_does)
 	static const uint32_t found[] = { 1472, 3703 }; /* each showed a fault once */
 
 	for (uint32_t i = 0; i < RUNS; i++) {
-		seed = i;
+		draw_seed = i;
 		one_run(i);
 	}
 	for (uint32_t i = 0; i < sizeof(found) / sizeof(found[0]); i++) {
-		seed = found[i];
+		draw_seed = found[i];
 		one_run(found[i]);
 	}
 }
