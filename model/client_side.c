@@ -89,7 +89,7 @@ static void broken(struct model_worker *worker, const struct model_fault_found *
 	struct model_hash hash = model_hash_end(model_hash_bytes(model_hash_start(3), found, sizeof(*found)));
 
 	if (!worker->effect->broken)
-		worker->effect->broken = model_store_put(worker->model->texts, hash, found, sizeof(*found), NULL);
+		worker->effect->broken = model_store_put(worker->model->texts, hash, found, sizeof(*found));
 }
 
 void model_effect_broken(struct model_worker *worker, const char *rule, const char *format, ...)
@@ -454,18 +454,23 @@ uint32_t model_client_put(struct model_worker *worker)
 	struct model *model = worker->model;
 	struct model_client_ports *ports = (struct model_client_ports *)(void *)worker->packed;
 	struct model_hash hash = hash_side(worker);
+	uint32_t number = model_store_find(model->clients, hash);
+	uint32_t by_event;
 	size_t length;
 
+	if (number) {
+		model_effect_part_broken(worker, model_client_ports(model, number)->broken);
+		return number;
+	}
 	smb_monitor_report_to(model_client_monitor(model, worker->client), NULL, NULL);
 	fill_ports(worker, ports);
+	by_event = worker->effect->broken;
+	worker->effect->broken = 0;
 	check(worker, ports);
+	ports->broken = worker->effect->broken;
+	worker->effect->broken = by_event ? by_event : ports->broken;
 	length = model_pack(worker->client, model->client_base, model->client_block, worker->packed + sizeof(*ports));
-	return model_store_put(model->clients, hash, worker->packed, (uint32_t)(sizeof(*ports) + length), NULL);
-}
-
-const struct model_client_ports *model_client_ports(const struct model *model, uint32_t client)
-{
-	return model_store_get(model->clients, client, NULL);
+	return model_store_put(model->clients, hash, worker->packed, (uint32_t)(sizeof(*ports) + length));
 }
 
 void model_client_unpack(struct model_worker *worker, uint32_t client)
@@ -495,14 +500,7 @@ static const struct model_effect *compute(struct model_worker *worker, uint32_t 
 
 const struct model_effect *model_client_do(struct model_worker *worker, uint32_t client, struct model_event event)
 {
-	struct model_recent_effect *place = model_recent_place(worker->recent->client, client, event);
-	const struct model_effect *effect;
+	const struct model_effect *effect = model_memo_find(worker->model->client_memo, client, event);
 
-	if (model_recent_is(place, client, event))
-		return place->effect;
-	effect = model_memo_find(worker->model->client_memo, client, event);
-	if (!effect)
-		effect = compute(worker, client, event);
-	*place = (struct model_recent_effect){ .event = event, .part = client, .effect = effect };
-	return effect;
+	return effect ? effect : compute(worker, client, event);
 }

@@ -7,6 +7,7 @@
 #include "model/model.h"
 #include "model/packed.h"
 #include "model/store.h"
+#include "model/wires.h"
 #include "protocol/monitor/monitor.h"
 
 #define MODEL_OUTPUTS_MAX 64 /* of one event */
@@ -47,6 +48,7 @@ struct model_client_ports {
 	bool is_armed;
 	bool is_at_work; /* an operation is under way */
 	uint8_t running; /* bit per thread */
+	uint32_t broken; /* number of what is wrong with this client side among the model's texts; 0 = nothing */
 	struct {
 		int32_t credits; /* by the monitor: 1 + grants seen - charges sent */
 		uint32_t in_flight; /* the same */
@@ -62,6 +64,7 @@ struct model_server_head {
 
 struct model_server_ports {
 	uint64_t works;
+	uint32_t broken; /* the same of this server side */
 	struct {
 		uint8_t channels; /* it can be broken on; bit per channel */
 		bool to_none;
@@ -84,13 +87,6 @@ struct model_pdu {
 	uint8_t bytes[];
 };
 
-/** What is under way on one connection in one direction. */
-struct model_wire {
-	uint32_t count;
-	uint32_t credits; /* sum */
-	uint32_t pdu[];
-};
-
 struct model {
 	struct model_config config;
 	size_t client_block; /* bytes of head, core and monitor */
@@ -100,7 +96,7 @@ struct model {
 	uint8_t *server_base;
 	struct model_store *clients;
 	struct model_store *servers;
-	struct model_store *wires;
+	struct model_wires *wires;
 	struct model_store *pdus;
 	struct model_store *texts; /* struct model_fault_found */
 	struct model_memo *client_memo;
@@ -108,31 +104,8 @@ struct model {
 	struct model_state first;
 };
 
-/** What was looked up lately, so that threads seldom meet in the stores; places are overwritten. */
-#define MODEL_RECENT 32768u
-
-struct model_recent_effect {
-	struct model_event event;
-	uint32_t part;
-	const struct model_effect *effect;
-};
-
-struct model_recent_wire {
-	uint32_t wire;
-	uint32_t pdu; /* pushed; 0: the first one was popped */
-	uint32_t result;
-	uint32_t popped;
-};
-
-struct model_recent {
-	struct model_recent_effect client[MODEL_RECENT];
-	struct model_recent_effect server[MODEL_RECENT];
-	struct model_recent_wire wire[MODEL_RECENT];
-};
-
 struct model_worker {
 	struct model *model;
-	struct model_recent *recent;
 	uint8_t *client; /* unpacked */
 	uint8_t *server;
 	uint8_t *encoded;
@@ -148,7 +121,10 @@ struct model_worker {
 void model_client_init(struct model *model, uint8_t *block);
 const struct model_effect *model_client_do(struct model_worker *worker, uint32_t client, struct model_event event);
 uint32_t model_client_put(struct model_worker *worker);
-const struct model_client_ports *model_client_ports(const struct model *model, uint32_t client);
+static inline const struct model_client_ports *model_client_ports(const struct model *model, uint32_t client)
+{
+	return model_store_get(model->clients, client, NULL);
+}
 void model_client_unpack(struct model_worker *worker, uint32_t client);
 struct smb_client *model_client_core(const struct model *model, uint8_t *block);
 struct smb_monitor *model_client_monitor(const struct model *model, uint8_t *block);
@@ -171,38 +147,20 @@ void model_step_tell(const struct model_config *config, const struct model_clien
 void model_server_init(struct model *model, uint8_t *block);
 const struct model_effect *model_server_do(struct model_worker *worker, uint32_t server, struct model_event event);
 uint32_t model_server_put(struct model_worker *worker);
-const struct model_server_ports *model_server_ports(const struct model *model, uint32_t server);
+static inline const struct model_server_ports *model_server_ports(const struct model *model, uint32_t server)
+{
+	return model_store_get(model->servers, server, NULL);
+}
 void model_server_unpack(struct model_worker *worker, uint32_t server);
 struct smb_server *model_server_core(uint8_t *block);
 
 /* pdu.c */
 uint32_t model_pdu_put(struct model *model, const struct smb_pdu *pdu, bool is_request);
-const struct model_pdu *model_pdu_get(const struct model *model, uint32_t number);
+static inline const struct model_pdu *model_pdu_get(const struct model *model, uint32_t number)
+{
+	return model_store_get(model->pdus, number, NULL);
+}
 struct smb_pdu model_pdu_as_smb(const struct model_pdu *pdu);
-uint32_t model_wire_push(struct model_worker *worker, uint32_t wire, uint32_t pdu);
-/** The wire without its first PDU. */
-uint32_t model_wire_pop(struct model_worker *worker, uint32_t wire, uint32_t *pdu);
-/** An empty one for number 0. */
-const struct model_wire *model_wire_get(const struct model *model, uint32_t number);
-
-/** Where the effect of an event on a part was noted, if it was. */
-static inline struct model_recent_effect *model_recent_place(struct model_recent_effect *recent, uint32_t part,
-							     struct model_event event)
-{
-	uint64_t key = (uint64_t)event.argument << 32 | (uint64_t)event.choice << 16 | (uint64_t)event.channel << 8 |
-		       event.kind;
-
-	return &recent[model_hash_fold(key ^ UINT64_C(0xbe5466cf34e90c6c), part * UINT64_C(0x9e3779b97f4a7c15) + 1) %
-		       MODEL_RECENT];
-}
-
-static inline bool model_recent_is(const struct model_recent_effect *place, uint32_t part, struct model_event event)
-{
-	return place->effect && place->part == part && place->event.kind == event.kind &&
-	       place->event.channel == event.channel && place->event.choice == event.choice &&
-	       place->event.argument == event.argument;
-}
-
 /* judge.c: what the monitor cannot see from PDUs alone */
 void model_judge_sent(struct model_worker *worker, const struct smb_pdu *pdu);
 void model_judge_received(struct model_worker *worker, const struct smb_pdu *pdu);
@@ -216,6 +174,12 @@ uint64_t model_source_of_step(const struct model_config *config, uint32_t thread
 
 /** Add an output to the effect being made. */
 void model_effect_add(struct model_worker *worker, enum model_output_kind kind, uint32_t channel, uint32_t argument);
+/** What is wrong with the part that the effect leads to, behind what the event itself broke. */
+static inline void model_effect_part_broken(struct model_worker *worker, uint32_t broken)
+{
+	if (!worker->effect->broken)
+		worker->effect->broken = broken;
+}
 /** Note what was broken in the effect being made; the first one stays. */
 void model_effect_broken(struct model_worker *worker, const char *rule, const char *format, ...) G_GNUC_PRINTF(3, 4);
 

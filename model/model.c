@@ -74,7 +74,6 @@ struct model_worker *model_worker_new(struct model *model)
 	size_t largest = MAX(model->client_block, model->server_block);
 
 	worker->model = model;
-	worker->recent = g_new0(struct model_recent, 1);
 	worker->client = g_malloc0(model->client_block);
 	worker->server = g_malloc0(model->server_block);
 	worker->encoded = g_malloc(MODEL_ENCODED_MAX);
@@ -88,7 +87,6 @@ void model_worker_free(struct model_worker *worker)
 {
 	if (!worker)
 		return;
-	g_free(worker->recent);
 	g_free(worker->client);
 	g_free(worker->server);
 	g_free(worker->encoded);
@@ -182,7 +180,7 @@ struct model *model_new(const struct model_config *config, GError **error)
 	model->config = *config;
 	model->clients = model_store_new();
 	model->servers = model_store_new();
-	model->wires = model_store_new();
+	model->wires = model_wires_new();
 	model->pdus = model_store_new();
 	model->texts = model_store_new();
 	model->client_memo = model_memo_new();
@@ -208,7 +206,7 @@ void model_free(struct model *model)
 	g_free(model->server_base);
 	model_store_free(model->clients);
 	model_store_free(model->servers);
-	model_store_free(model->wires);
+	model_wires_free(model->wires);
 	model_store_free(model->pdus);
 	model_store_free(model->texts);
 	model_memo_free(model->client_memo);
@@ -231,11 +229,11 @@ void model_look(const struct model *model, struct model_numbers *numbers)
 	*numbers = (struct model_numbers){
 		.clients = model_store_count(model->clients),
 		.servers = model_store_count(model->servers),
-		.wires = model_store_count(model->wires),
+		.wires = model_wires_count(model->wires),
 		.pdus = model_store_count(model->pdus),
 		.effects = model_memo_count(model->client_memo) + model_memo_count(model->server_memo),
 		.bytes = model_store_bytes(model->clients) + model_store_bytes(model->servers) +
-			 model_store_bytes(model->wires) + model_store_bytes(model->pdus) +
+			 model_wires_bytes(model->wires) + model_store_bytes(model->pdus) +
 			 model_store_bytes(model->texts) + model_memo_bytes(model->client_memo) +
 			 model_memo_bytes(model->server_memo),
 	};
@@ -244,11 +242,13 @@ void model_look(const struct model *model, struct model_numbers *numbers)
 bool model_state_pdu(const struct model *model, const struct model_state *state, uint32_t channel,
 		     enum model_direction direction, uint32_t index, struct smb_pdu *pdu)
 {
-	const struct model_wire *wire = model_wire_get(model, state->wire[channel][direction]);
+	const struct model_wire *wire = model_wires_get(model->wires, state->wire[channel][direction]);
 
 	if (index >= wire->count)
 		return false;
-	*pdu = model_pdu_as_smb(model_pdu_get(model, wire->pdu[index]));
+	while (index--)
+		wire = model_wires_get(model->wires, wire->rest);
+	*pdu = model_pdu_as_smb(model_pdu_get(model, wire->first));
 	return true;
 }
 

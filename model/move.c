@@ -37,7 +37,8 @@ static void add_server_choices(struct model_worker *worker, const struct model_s
 	bool is_request = move.kind == MODEL_MOVE_TO_SERVER;
 
 	if (is_request)
-		event.argument = model_wire_get(worker->model, state->wire[move.channel][MODEL_TO_SERVER])->pdu[0];
+		event.argument =
+			model_wires_get(worker->model->wires, state->wire[move.channel][MODEL_TO_SERVER])->first;
 	usual = model_server_do(worker, state->server, event);
 	if (!usual->answers && !usual->waits)
 		return;
@@ -76,8 +77,9 @@ static void add_send_failures(struct model_worker *worker, const struct model_st
 		if (move.kind != MODEL_MOVE_START && move.kind != MODEL_MOVE_TO_CLIENT)
 			continue;
 		if (move.kind == MODEL_MOVE_TO_CLIENT)
-			event.argument =
-				model_wire_get(worker->model, state->wire[move.channel][MODEL_TO_CLIENT])->pdu[0];
+			event.argument = model_wires_get(worker->model->wires,
+							 state->wire[move.channel][MODEL_TO_CLIENT])
+						 ->first;
 		usual = model_client_do(worker, state->client, event);
 		for (uint32_t n = 0; n < usual->outputs; n++) {
 			if (usual->output[n].kind != MODEL_OUTPUT_PDU)
@@ -200,9 +202,10 @@ static void note(struct step *step, const struct model_effect *effect)
 
 static void push(struct step *step, uint32_t channel, enum model_direction direction, uint32_t pdu)
 {
+	const struct model *model = step->worker->model;
 	uint32_t *wire = &step->state->wire[channel][direction];
 
-	*wire = model_wire_push(step->worker, *wire, pdu);
+	*wire = model_wires_push(model->wires, *wire, pdu, model_pdu_get(model, pdu)->credits);
 }
 
 static void server_event(struct step *step, struct model_event event)
@@ -242,9 +245,12 @@ static void client_event(struct step *step, struct model_event event)
 static void deliver(struct step *step, struct model_move move, enum model_direction direction)
 {
 	struct model_event event = { .kind = move.kind, .channel = move.channel, .choice = move.choice };
-	uint32_t *wire = &step->state->wire[move.channel][direction];
+	uint32_t *number = &step->state->wire[move.channel][direction];
+	const struct model_wire *wire = model_wires_get(step->worker->model->wires, *number);
 
-	*wire = model_wire_pop(step->worker, *wire, &event.argument);
+	g_assert(wire->count);
+	event.argument = wire->first;
+	*number = wire->rest;
 	if (direction == MODEL_TO_SERVER)
 		server_event(step, event);
 	else
@@ -345,8 +351,8 @@ static bool check_credits(struct model_worker *worker, const struct model_state 
 	const struct model_server_ports *server = model_server_ports(model, state->server);
 
 	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
-		int64_t sent = model_wire_get(model, state->wire[i][MODEL_TO_SERVER])->credits;
-		int64_t granted = model_wire_get(model, state->wire[i][MODEL_TO_CLIENT])->credits;
+		int64_t sent = model_wires_get(model->wires, state->wire[i][MODEL_TO_SERVER])->credits;
+		int64_t granted = model_wires_get(model->wires, state->wire[i][MODEL_TO_CLIENT])->credits;
 
 		if (!(client->open >> i & 1) ||
 		    client->channel[i].credits + sent + granted == server->channel[i].granted)

@@ -225,9 +225,17 @@ uint32_t model_server_put(struct model_worker *worker)
 	struct model *model = worker->model;
 	struct model_server_ports *ports = (struct model_server_ports *)(void *)worker->packed;
 	const struct smb_server *server = model_server_core(worker->server);
+	struct model_hash hash;
+	uint32_t number, by_event;
 	size_t length;
 
 	smb_server_settle(model_server_core(worker->server));
+	hash = hash_side(worker);
+	number = model_store_find(model->servers, hash);
+	if (number) {
+		model_effect_part_broken(worker, model_server_ports(model, number)->broken);
+		return number;
+	}
 	*ports = (struct model_server_ports){ .works = head_of(worker->server)->works };
 	for (uint32_t i = 0; i < model->config.server_limits.connections; i++) {
 		struct smb_server_connection_info info;
@@ -238,16 +246,14 @@ uint32_t model_server_put(struct model_worker *worker)
 	}
 	for (uint32_t i = 0; i < MIN(model->config.server_limits.handles, MODEL_OPENS_MAX); i++)
 		look_at_open(server, i, ports);
+	by_event = worker->effect->broken;
+	worker->effect->broken = 0;
 	if (!smb_server_is_valid(server))
 		model_effect_broken(worker, "valid", "the server's block is not valid");
+	ports->broken = worker->effect->broken;
+	worker->effect->broken = by_event ? by_event : ports->broken;
 	length = model_pack(worker->server, model->server_base, model->server_block, worker->packed + sizeof(*ports));
-	return model_store_put(model->servers, hash_side(worker), worker->packed, (uint32_t)(sizeof(*ports) + length),
-			       NULL);
-}
-
-const struct model_server_ports *model_server_ports(const struct model *model, uint32_t server)
-{
-	return model_store_get(model->servers, server, NULL);
+	return model_store_put(model->servers, hash, worker->packed, (uint32_t)(sizeof(*ports) + length));
 }
 
 void model_server_unpack(struct model_worker *worker, uint32_t server)
@@ -274,14 +280,7 @@ static const struct model_effect *compute(struct model_worker *worker, uint32_t 
 
 const struct model_effect *model_server_do(struct model_worker *worker, uint32_t server, struct model_event event)
 {
-	struct model_recent_effect *place = model_recent_place(worker->recent->server, server, event);
-	const struct model_effect *effect;
+	const struct model_effect *effect = model_memo_find(worker->model->server_memo, server, event);
 
-	if (model_recent_is(place, server, event))
-		return place->effect;
-	effect = model_memo_find(worker->model->server_memo, server, event);
-	if (!effect)
-		effect = compute(worker, server, event);
-	*place = (struct model_recent_effect){ .event = event, .part = server, .effect = effect };
-	return effect;
+	return effect ? effect : compute(worker, server, event);
 }

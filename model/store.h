@@ -5,24 +5,52 @@
 /**
  * Things that occur in many states and are kept once: blocks of the cores, PDUs, what is in flight on a connection.
  *
- * A thing is known by the hash of its canonical form and gets a small number; the bytes kept with it are one
- * representative. Nothing is ever removed. Several threads may put and get at once. Which number a thing gets depends
- * on who comes first, so numbers mean something only within one store.
+ * A thing is known by the hash of its canonical form and gets a number; the bytes kept with it are one representative.
+ * Nothing is ever removed. Several threads may put and get at once; only what is new takes a lock. Which number a thing
+ * gets depends on who comes first, so numbers mean something only within one store.
  */
 
+#include "model/arena.h"
 #include "model/hash.h"
+#include "model/index.h"
 
-struct model_store;
+#include <glib.h>
+
+struct model_store_record {
+	struct model_hash hash;
+	uint32_t length;
+	uint32_t spare;
+	uint64_t bytes[];
+};
+
+struct model_store {
+	struct model_index index;
+	struct model_arena arena;
+	GMutex lock; /* of those who add */
+};
 
 struct model_store *model_store_new(void);
 void model_store_free(struct model_store *store);
 
-/** The thing's number, from 1; `bytes` are copied when it is new. */
-uint32_t model_store_put(struct model_store *store, struct model_hash hash, const void *bytes, uint32_t length,
-			 bool *is_new);
+/** The thing's number; 0: it is not there yet. */
+uint32_t model_store_find(const struct model_store *store, struct model_hash hash);
+/** The same, never 0; `bytes`, less than 1 MiB, are copied when it is new. */
+uint32_t model_store_put(struct model_store *store, struct model_hash hash, const void *bytes, uint32_t length);
+
+static inline const struct model_store_record *model_store_record(const struct model_store *store, uint32_t number)
+{
+	return model_arena_at(&store->arena, number);
+}
+
 /** Its bytes, aligned for uint64_t; `length` may be NULL. They stay where they are. */
-const void *model_store_get(const struct model_store *store, uint32_t number, uint32_t *length);
-struct model_hash model_store_hash(const struct model_store *store, uint32_t number);
+static inline const void *model_store_get(const struct model_store *store, uint32_t number, uint32_t *length)
+{
+	const struct model_store_record *record = model_store_record(store, number);
+
+	if (length)
+		*length = record->length;
+	return record->bytes;
+}
 
 uint64_t model_store_count(const struct model_store *store);
 uint64_t model_store_bytes(const struct model_store *store); /* memory in use */

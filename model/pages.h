@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef MODEL_PAGES_H
+#define MODEL_PAGES_H
+
+/** Zeroed memory straight from the system, in huge pages where there is much of it: tables are looked into at random. */
+
+#include <stddef.h>
+
+#define MODEL_PAGES_HUGE ((size_t)2 << 20)
+
+/** Ends the program when there is none, like g_malloc. */
+void *model_pages_new(size_t bytes);
+void model_pages_free(void *pages, size_t bytes);
+
+#endif
