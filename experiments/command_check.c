@@ -108,6 +108,40 @@ static void print_trace(struct model *model, const GArray *trace, JsonBuilder *j
 	model_worker_free(worker);
 }
 
+/* A proof says nothing of what never happened. */
+static void print_kinds(const struct lab_check *check, const struct model_result *result, JsonBuilder *json)
+{
+	static const struct {
+		const char *member;
+		const char *told;
+		bool is_allowed;
+	} groups[] = {
+		{ "never_happened", "allowed, but never happened", true },
+		{ "not_in_model", "not in this model", false },
+	};
+	struct model_kind kinds[MODEL_KINDS_MAX];
+	uint32_t count = model_kinds(&check->model, &result->done, kinds);
+
+	for (guint i = 0; i < G_N_ELEMENTS(groups); i++) {
+		g_autoptr(GPtrArray) names = g_ptr_array_new();
+
+		for (uint32_t k = 0; k < count; k++) {
+			if (!kinds[k].happened && kinds[k].is_allowed == groups[i].is_allowed)
+				g_ptr_array_add(names, (gpointer)kinds[k].name);
+		}
+		if (!groups[i].is_allowed && !check->model.is_live)
+			g_ptr_array_add(names, (gpointer) "liveness");
+		g_ptr_array_add(names, NULL);
+		if (json) {
+			lab_json_strings(json, groups[i].member, (const char *const *)names->pdata);
+		} else if (names->len > 1) {
+			g_autofree char *joined = g_strjoinv(", ", (char **)names->pdata);
+
+			printf("%s: %s\n", groups[i].told, joined);
+		}
+	}
+}
+
 static void print_text(const struct lab_check *check, struct model *model, const struct model_result *result)
 {
 	const struct model_progress *numbers = &result->numbers;
@@ -127,6 +161,7 @@ static void print_text(const struct lab_check *check, struct model *model, const
 	printf("%.1f s, %.0f states/s, %.1f MB per million states (%.1f bytes each in the set of states seen)\n",
 	       numbers->seconds, per_second(numbers), megabytes_per_million(numbers),
 	       (double)numbers->visited_bytes / (double)MAX(numbers->states, 1));
+	print_kinds(check, result, NULL);
 	printf("%s\n", last);
 }
 
@@ -148,6 +183,7 @@ static void print_json(const struct lab_check *check, struct model *model, const
 	lab_json_number(json, "seconds", numbers->seconds);
 	lab_json_number(json, "states_per_second", per_second(numbers));
 	lab_json_number(json, "MB_per_million_states", megabytes_per_million(numbers));
+	print_kinds(check, result, json);
 	json_builder_set_member_name(json, "trace");
 	json_builder_begin_array(json);
 	if (result->trace)

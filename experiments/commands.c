@@ -87,6 +87,15 @@ void lab_json_string(JsonBuilder *builder, const char *name, const char *value)
 		json_builder_add_null_value(builder);
 }
 
+void lab_json_strings(JsonBuilder *builder, const char *name, const char *const *values)
+{
+	json_builder_set_member_name(builder, name);
+	json_builder_begin_array(builder);
+	for (; *values; values++)
+		json_builder_add_string_value(builder, *values);
+	json_builder_end_array(builder);
+}
+
 void lab_json_number(JsonBuilder *builder, const char *name, double value)
 {
 	json_builder_set_member_name(builder, name);

@@ -47,6 +47,7 @@ bool lab_jobs_check(int jobs, int *exit_code);
 typedef struct _JsonBuilder JsonBuilder;
 void lab_json_print(JsonBuilder *builder);
 void lab_json_string(JsonBuilder *builder, const char *name, const char *value);
+void lab_json_strings(JsonBuilder *builder, const char *name, const char *const *values);
 void lab_json_number(JsonBuilder *builder, const char *name, double value);
 void lab_json_whole(JsonBuilder *builder, const char *name, gint64 value);
 void lab_json_bool(JsonBuilder *builder, const char *name, bool value);

@@ -417,8 +417,10 @@ static void conclude(struct model_search *search, struct model_result *result)
 	result->outcome = outcomes[search->end];
 	result->bound = search->end == MODEL_END_BOUND ? search->bound : MODEL_BOUND_NONE;
 	result->ends = search->ends_before;
-	for (guint i = 0; i < search->thread_count; i++)
+	for (guint i = 0; i < search->thread_count; i++) {
 		result->ends += search->threads[i].ends;
+		model_done_add(&result->done, model_worker_done(search->threads[i].worker));
+	}
 	if (search->is_broken) {
 		result->found = search->found;
 		result->trace = model_trace_find(search);

@@ -44,6 +44,7 @@ struct model_result {
 	enum model_bound bound; /* BOUND: which */
 	struct model_progress numbers; /* at the end */
 	uint64_t ends; /* states where the application is done and nothing is left to happen */
+	struct model_done done; /* by all threads */
 	struct model_fault_found found; /* BROKEN */
 	GArray *trace; /* BROKEN: struct model_move from the first state on; the last one breaks the rule, or leads to the
 			* state that is wrong */

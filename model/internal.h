@@ -115,6 +115,7 @@ struct model_worker {
 	bool is_starved; /* the client has too few credits for a chain, and nothing is under way */
 	bool is_unsent; /* the next PDU of the client is not sent */
 	struct model_fault_found found;
+	struct model_done done;
 };
 
 /* client_side.c */

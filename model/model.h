@@ -146,6 +146,25 @@ struct model_numbers {
 };
 void model_look(const struct model *model, struct model_numbers *numbers);
 
+/** What model_do did. */
+struct model_done {
+	uint64_t moves[MODEL_MOVES][MODEL_CHOICES];
+	uint64_t faults[MODEL_FAULTS];
+};
+const struct model_done *model_worker_done(const struct model_worker *worker);
+void model_done_add(struct model_done *to, const struct model_done *more);
+
+/** What may go wrong, and what MS-SMB2 leaves to the server, by the name of its key in configs. */
+struct model_kind {
+	const char *name;
+	bool is_allowed; /* by the config */
+	uint64_t happened;
+};
+#define MODEL_KINDS_MAX (MODEL_FAULTS + 8)
+/** Returns how many there are. A rule is proved for those alone that happened. */
+uint32_t model_kinds(const struct model_config *config, const struct model_done *done,
+		     struct model_kind kinds[MODEL_KINDS_MAX]);
+
 #define MODEL_ERROR (model_error_quark())
 GQuark model_error_quark(void);
 enum model_error { MODEL_ERROR_CONFIG, MODEL_ERROR_FILE };

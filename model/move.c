@@ -259,6 +259,7 @@ static void deliver(struct step *step, struct model_move move, enum model_direct
 
 static void use(struct step *step, enum model_fault fault)
 {
+	step->worker->done.faults[fault]++;
 	if (step->state->left[fault])
 		step->state->left[fault]--;
 }
@@ -280,6 +281,7 @@ static void happen(struct step *step, struct model_move move)
 	struct model_event event = { .kind = move.kind, .channel = move.channel, .choice = move.choice };
 
 	event.argument = move.argument;
+	step->worker->done.moves[move.kind][move.choice >> 8]++;
 	if (move.choice >> 8 == MODEL_CHOICE_PUSHBACK)
 		use(step, MODEL_FAULT_PUSHBACK);
 	else if (move.choice >> 8 == MODEL_CHOICE_EXPIRE)

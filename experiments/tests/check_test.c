@@ -81,6 +81,41 @@ Test(check, the_program_says_that_the_rules_hold)
 	program_clear(&run);
 }
 
+static char *line_of(const char *text, const char *begin)
+{
+	const char *at = strstr(text, begin);
+
+	return at ? g_strndup(at, strcspn(at, "\n")) : NULL;
+}
+
+Test(check, the_program_says_what_the_model_lacks)
+{
+	struct program run = program_run(".", "check", CREDITS, "--max-states", "2000", NULL);
+	g_autofree char *lacks = line_of(run.out, "not in this model: ");
+
+	cr_assert_not_null(lacks, "%s", run.out);
+	cr_assert_not_null(strstr(lacks, "cuts"), "%s", lacks);
+	cr_assert_not_null(strstr(lacks, "liveness"), "%s", lacks);
+	cr_assert_null(strstr(lacks, "grants"), "%s", lacks);
+	cr_assert_null(strstr(run.out, "never happened"), "%s", run.out);
+	program_clear(&run);
+}
+
+Test(check, what_was_added_to_the_model_is_lacking_no_more)
+{
+	struct program run = program_run(".", "check", CREDITS, "--max-states", "2000", "--set", "check.start=mounted",
+					 "--set", "faults.cancels=1", "--set", "faults.refusals=1", NULL);
+	g_autofree char *lacks = line_of(run.out, "not in this model: ");
+	g_autofree char *never = line_of(run.out, "allowed, but never happened: ");
+
+	cr_assert_not_null(lacks, "%s", run.out);
+	cr_assert_null(strstr(lacks, "cancels"), "%s", lacks);
+	cr_assert_null(strstr(lacks, "refusals"), "%s", lacks);
+	/* without a cut no connection is made that could be refused */
+	cr_assert_str_eq(never, "allowed, but never happened: refusals");
+	program_clear(&run);
+}
+
 Test(check, the_program_says_that_a_bound_was_reached)
 {
 	struct program run = program_run(".", "check", CREDITS, "--max-states", "20", NULL);
