@@ -143,25 +143,51 @@ static void note_broken(struct model_thread_work *thread, const struct model_sta
 	g_mutex_unlock(&search->lock);
 }
 
-/* What comes of the moves: first all, so that the places of their hashes are on their way to the cache meanwhile. */
-struct successors {
-	struct model_state states[MODEL_MOVES_MAX];
-	struct model_hash hashes[MODEL_MOVES_MAX];
+/* What comes of the moves waits until there is more of it, so that the places of the hashes are on their way to the
+ * cache meanwhile. */
+#define SUCCESSORS_ENOUGH 64
+
+struct successor {
+	struct model_state state;
+	struct model_hash hash;
+	uint32_t parent;
 };
+
+struct successors {
+	uint32_t count;
+	struct successor list[SUCCESSORS_ENOUGH + MODEL_MOVES_MAX];
+};
+
+static void add_successors(struct model_thread_work *thread)
+{
+	struct successors *next = thread->successors;
+
+	for (uint32_t i = 0; i < next->count; i++) {
+		const struct successor *successor = &next->list[i];
+
+		if (model_visited_add(thread->search->visited, successor->hash, successor->parent))
+			model_queue_push(&thread->next, &successor->state);
+	}
+	next->count = 0;
+}
 
 static bool do_moves(struct model_thread_work *thread, const struct model_state *state, const struct model_move *moves,
 		     uint32_t count)
 {
 	struct successors *next = thread->successors;
+	uint32_t parent = model_visited_prefix(model_state_hash(state));
 
 	for (uint32_t i = 0; i < count; i++) {
+		struct successor *successor = &next->list[next->count + i];
+
 		thread->transitions++;
-		if (!model_do(thread->worker, state, moves[i], &next->states[i])) {
+		if (!model_do(thread->worker, state, moves[i], &successor->state)) {
 			note_broken(thread, state, &moves[i]);
 			return false;
 		}
-		next->hashes[i] = model_state_hash(&next->states[i]);
-		model_visited_prefetch(thread->search->visited, next->hashes[i]);
+		successor->hash = model_state_hash(&successor->state);
+		successor->parent = parent;
+		model_visited_prefetch(thread->search->visited, successor->hash);
 	}
 	return true;
 }
@@ -177,25 +203,23 @@ static void note_end(struct model_thread_work *thread, const struct model_state 
 /* What a fault leads to need never happen. */
 static void note_edges(struct model_thread_work *thread, const struct model_state *state, uint32_t count)
 {
-	const struct successors *next = thread->successors;
+	const struct successor *next = thread->successors->list + thread->successors->count;
 	struct model_edge edge = { .from = model_state_hash(state) };
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (memcmp(next->states[i].left, state->left, sizeof(state->left)) != 0)
+		if (memcmp(next[i].state.left, state->left, sizeof(state->left)) != 0)
 			continue;
-		edge.to = next->hashes[i];
+		edge.to = next[i].hash;
 		g_array_append_val(thread->edges, edge);
 	}
 }
 
-/* False: a rule is broken. */
+/* What comes of the state's moves is seen at the latest with the next add_successors. False: a rule is broken. */
 static bool expand(struct model_thread_work *thread, const struct model_state *state)
 {
 	struct model_search *search = thread->search;
-	struct successors *next = thread->successors;
 	struct model_move moves[MODEL_MOVES_MAX];
 	uint32_t count = model_moves(thread->worker, state, moves);
-	uint32_t parent = model_visited_prefix(model_state_hash(state));
 
 	if (!count) {
 		thread->ends++;
@@ -209,11 +233,23 @@ static bool expand(struct model_thread_work *thread, const struct model_state *s
 		return false;
 	if (search->options->liveness)
 		note_edges(thread, state, count);
-	for (uint32_t i = 0; i < count; i++) {
-		if (model_visited_add(search->visited, next->hashes[i], parent))
-			model_queue_push(&thread->next, &next->states[i]);
-	}
+	thread->successors->count += count;
+	if (thread->successors->count >= SUCCESSORS_ENOUGH)
+		add_successors(thread);
 	return true;
+}
+
+/* False: a rule is broken, or the search has to end; what is left of the block waits for another time. */
+static bool expand_block(struct model_thread_work *thread, struct model_block *block)
+{
+	uint32_t done = 0;
+
+	while (done < block->count && !g_atomic_int_get(&thread->search->end) && expand(thread, &block->states[done]))
+		done++;
+	add_successors(thread);
+	block->count -= done;
+	memmove(block->states, block->states + done, block->count * sizeof(block->states[0]));
+	return !block->count;
 }
 
 static void *work_on_level(void *argument)
@@ -223,23 +259,9 @@ static void *work_on_level(void *argument)
 
 	for (;;) {
 		guint block = (guint)g_atomic_int_add(&search->taken, 1);
-		struct model_block *states;
 
-		if (block >= search->level.blocks->len)
+		if (block >= search->level.blocks->len || !expand_block(thread, search->level.blocks->pdata[block]))
 			return NULL;
-		states = search->level.blocks->pdata[block];
-		for (uint32_t i = 0; i < states->count; i++) {
-			if (g_atomic_int_get(&search->end)) {
-				/* what is left of the block waits for another time */
-				memmove(states->states, states->states + i,
-					(states->count - i) * sizeof(states->states[0]));
-				states->count -= i;
-				return NULL;
-			}
-			if (!expand(thread, &states->states[i]))
-				return NULL;
-		}
-		states->count = 0;
 		look_around(thread);
 	}
 }
@@ -341,6 +363,7 @@ static void search_in_depth(struct model_search *search)
 		}
 		if (!expand(thread, &state))
 			return;
+		add_successors(thread);
 		for (depth++; depths->len < thread->next.count;)
 			g_array_append_val(depths, depth);
 		if (++done % MODEL_BLOCK_STATES == 0) {
@@ -371,7 +394,7 @@ static void begin(struct model_search *search)
 		search->threads[i].worker = model_worker_new(search->model);
 		search->threads[i].edges = g_array_new(FALSE, FALSE, sizeof(struct model_edge));
 		search->threads[i].end_states = g_array_new(FALSE, FALSE, sizeof(struct model_hash));
-		search->threads[i].successors = g_new(struct successors, 1);
+		search->threads[i].successors = g_new0(struct successors, 1);
 		model_queue_init(&search->threads[i].next);
 	}
 	search->begun = seconds_now();

@@ -386,7 +386,8 @@ bool model_do(struct model_worker *worker, const struct model_state *state, stru
 	struct step step = { .worker = worker, .state = next };
 
 	*next = *state;
-	worker->found = (struct model_fault_found){ 0 };
+	if (*worker->found.rule)
+		worker->found = (struct model_fault_found){ 0 };
 	happen(&step, move);
 	if (step.broken) {
 		worker->found = *(const struct model_fault_found *)model_store_get(worker->model->texts, step.broken,

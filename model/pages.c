@@ -3,6 +3,7 @@
 
 #include <glib.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/mman.h>
 
 static uint8_t *map(size_t bytes)
@@ -37,6 +38,22 @@ void *model_pages_new(size_t bytes)
 {
 	bytes = round_up(bytes);
 	return bytes >= MODEL_PAGES_HUGE ? map_huge(bytes) : map(bytes);
+}
+
+void *model_pages_grow(void *pages, size_t bytes, size_t more_bytes)
+{
+	void *grown;
+
+	if (round_up(more_bytes) < MODEL_PAGES_HUGE) {
+		grown = mremap(pages, round_up(bytes), round_up(more_bytes), MREMAP_MAYMOVE);
+		if (grown == MAP_FAILED)
+			g_error("no memory for %" G_GSIZE_FORMAT " bytes", more_bytes);
+		return grown;
+	}
+	/* moving would tear huge pages apart */
+	grown = memcpy(model_pages_new(more_bytes), pages, bytes);
+	model_pages_free(pages, bytes);
+	return grown;
 }
 
 void model_pages_free(void *pages, size_t bytes)

@@ -10,6 +10,8 @@
 
 /** Ends the program when there is none, like g_malloc. */
 void *model_pages_new(size_t bytes);
+/** The same with more behind it, perhaps somewhere else. */
+void *model_pages_grow(void *pages, size_t bytes, size_t more_bytes);
 void model_pages_free(void *pages, size_t bytes);
 
 #endif

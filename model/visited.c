@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "model/visited.h"
 
-#include <glib.h>
+#include "model/pages.h"
 
-#define SHARD_BITS 8
+#include <glib.h>
+#include <math.h>
+
+#define SHARD_BITS 6
 #define SHARDS (1u << SHARD_BITS)
 #define SLOTS_FIRST 64u
 #define SLOTS_BEHIND 48u /* for what is pushed past the last place */
 #define LOAD_MAX 0.92
-#define GROWTH 1.08
+#define GROWTH 1.18 /* no two shards grow at the same time, so the table as a whole is always 85 % full */
 
 /* 20 bytes; a hash of all zero means empty. */
 struct slot {
-	uint32_t high[2]; /* the more significant half first */
+	uint32_t high[2];
 	uint32_t low[2];
 	uint32_t parent;
 };
@@ -29,23 +32,30 @@ struct model_visited {
 	struct shard shards[SHARDS];
 };
 
+static size_t slots_bytes(uint32_t places)
+{
+	return (places + (size_t)SLOTS_BEHIND) * sizeof(struct slot);
+}
+
 static void set_places(struct shard *shard, uint32_t places)
 {
+	size_t bytes = slots_bytes(places);
+
+	shard->slots = shard->slots ? model_pages_grow(shard->slots, slots_bytes(shard->places), bytes)
+				    : model_pages_new(bytes);
 	shard->places = places;
 	shard->limit = (uint32_t)(places * LOAD_MAX);
-	shard->slots = g_renew(struct slot, shard->slots, places + SLOTS_BEHIND);
 }
 
 struct model_visited *model_visited_new(void)
 {
 	struct model_visited *visited = g_new0(struct model_visited, 1);
+	double places = SLOTS_FIRST;
 
 	for (guint i = 0; i < SHARDS; i++) {
-		struct shard *shard = &visited->shards[i];
-
-		g_mutex_init(&shard->lock);
-		set_places(shard, SLOTS_FIRST);
-		memset(shard->slots, 0, (SLOTS_FIRST + SLOTS_BEHIND) * sizeof(struct slot));
+		g_mutex_init(&visited->shards[i].lock);
+		set_places(&visited->shards[i], (uint32_t)places);
+		places *= pow(GROWTH, 1.0 / SHARDS);
 	}
 	return visited;
 }
@@ -55,7 +65,7 @@ void model_visited_free(struct model_visited *visited)
 	if (!visited)
 		return;
 	for (guint i = 0; i < SHARDS; i++) {
-		g_free(visited->shards[i].slots);
+		model_pages_free(visited->shards[i].slots, slots_bytes(visited->shards[i].places));
 		g_mutex_clear(&visited->shards[i].lock);
 	}
 	g_free(visited);
@@ -63,12 +73,25 @@ void model_visited_free(struct model_visited *visited)
 
 static uint64_t high_of(const struct slot *slot)
 {
-	return (uint64_t)slot->high[0] << 32 | slot->high[1];
+	uint64_t high;
+
+	memcpy(&high, slot->high, sizeof(high));
+	return high;
 }
 
 static uint64_t low_of(const struct slot *slot)
 {
-	return (uint64_t)slot->low[0] << 32 | slot->low[1];
+	uint64_t low;
+
+	memcpy(&low, slot->low, sizeof(low));
+	return low;
+}
+
+static void set_slot(struct slot *slot, struct model_hash hash, uint32_t parent)
+{
+	memcpy(slot->high, &hash.high, sizeof(hash.high));
+	memcpy(slot->low, &hash.low, sizeof(hash.low));
+	slot->parent = parent;
 }
 
 static bool is_empty(const struct slot *slot)
@@ -101,39 +124,32 @@ static struct shard *shard_of(const struct model_visited *visited, uint64_t high
 	return (struct shard *)&visited->shards[high >> (64 - SHARD_BITS)];
 }
 
-/* The entries keep their order, so from the last one backwards each finds its new place free or pushes no further than
- * the one behind it. */
+/* The entries keep their order: all to the far end first, closely packed, then forwards to their places. */
 static void grow(struct shard *shard)
 {
 	uint32_t old_end = shard->places + SLOTS_BEHIND;
-	uint32_t end;
+	uint32_t end, packed, next = 0;
 	struct slot *slots;
 
 	set_places(shard, (uint32_t)(shard->places * GROWTH) + 1);
 	slots = shard->slots;
-	end = shard->places + SLOTS_BEHIND;
-	memset(slots + old_end, 0, (end - old_end) * sizeof(*slots));
-	/* all to the far end first, closely packed, then forwards to their places */
-	uint32_t to = end;
+	packed = end = shard->places + SLOTS_BEHIND;
 	for (uint32_t from = old_end; from--;) {
-		if (is_empty(&slots[from]))
-			continue;
-		to--;
-		slots[to] = slots[from];
-		if (to != from)
-			slots[from] = (struct slot){ 0 };
+		if (!is_empty(&slots[from]))
+			slots[--packed] = slots[from];
 	}
-	uint32_t next = 0;
-	for (uint32_t from = to; from < end; from++) {
+	memset(slots, 0, packed * sizeof(*slots));
+	for (uint32_t from = packed; from < end; from++) {
 		uint32_t place = MAX(place_of(shard, high_of(&slots[from])), next);
 
 		g_assert(place <= from);
-		if (place != from) {
-			slots[place] = slots[from];
-			slots[from] = (struct slot){ 0 };
-		}
 		next = place + 1;
+		if (place == from)
+			continue;
+		slots[place] = slots[from];
+		slots[from] = (struct slot){ 0 };
 	}
+	g_assert(next < end);
 }
 
 /* The slot of `hash`, or the one where it belongs. */
@@ -158,11 +174,7 @@ static void insert(struct shard *shard, uint32_t at, struct model_hash hash, uin
 	while (!is_empty(&shard->slots[end]))
 		end++;
 	memmove(&shard->slots[at + 1], &shard->slots[at], (end - at) * sizeof(struct slot));
-	shard->slots[at] = (struct slot){
-		.high = { (uint32_t)(hash.high >> 32), (uint32_t)hash.high },
-		.low = { (uint32_t)(hash.low >> 32), (uint32_t)hash.low },
-		.parent = parent,
-	};
+	set_slot(&shard->slots[at], hash, parent);
 	shard->count++;
 	/* the last slot stays empty, it ends every search */
 	if (shard->count >= shard->limit || end + 2 >= shard->places + SLOTS_BEHIND)
@@ -176,8 +188,7 @@ void model_visited_prefetch(const struct model_visited *visited, struct model_ha
 
 	/* another thread may be moving the table: an address that is no longer right does no harm */
 	__builtin_prefetch(slot);
-	__builtin_prefetch(slot + 4);
-	__builtin_prefetch(slot + 8);
+	__builtin_prefetch(slot + 3);
 }
 
 bool model_visited_add(struct model_visited *visited, struct model_hash hash, uint32_t parent)
@@ -217,7 +228,7 @@ uint32_t model_visited_starting(const struct model_visited *visited, uint32_t pr
 	uint32_t count = 0;
 
 	for (uint32_t at = look(shard, first); count < max && !is_empty(&shard->slots[at]); at++) {
-		if (shard->slots[at].high[0] != prefix)
+		if (high_of(&shard->slots[at]) >> 32 != prefix)
 			break;
 		hashes[count++] = (struct model_hash){ high_of(&shard->slots[at]), low_of(&shard->slots[at]) };
 	}
@@ -238,7 +249,7 @@ uint64_t model_visited_bytes(const struct model_visited *visited)
 	uint64_t bytes = sizeof(*visited);
 
 	for (guint i = 0; i < SHARDS; i++)
-		bytes += (visited->shards[i].places + (uint64_t)SLOTS_BEHIND) * sizeof(struct slot);
+		bytes += slots_bytes(visited->shards[i].places);
 	return bytes;
 }
 

@@ -4,7 +4,8 @@
 
 /**
  * The set of states seen: their 128-bit hashes, and for each the beginning of its predecessor's hash, so that the way to
- * it can be found again. Between 21.7 and 24 bytes per state once there are some hundred thousand. Several threads may add at once.
+ * it can be found again. At most 24 bytes per state once there are some hundred thousand. Several threads may add at
+ * once.
  *
  * The table is kept in the order of the hashes (open addressing by their beginning, neighbours sorted), so that it grows
  * in place by a little at a time and an entry can be found by the first 32 bits of its hash.
