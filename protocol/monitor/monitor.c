@@ -236,8 +236,6 @@ static uint32_t member_sent(struct smb_monitor *monitor, uint32_t channel, const
 	struct monitor_channel *on = monitor_channel_at(monitor, channel);
 	const struct smb2_header *header = member->header;
 
-	monitor->event.message_id = header->message_id;
-	monitor->event.command = header->command;
 	if (header->flags & SMB2_FLAGS_SERVER_TO_REDIR)
 		monitor_report(monitor, SMB_RULE_C12, "a response where a request was due");
 	/* CANCEL takes the id of its target and neither id nor credit of its own (MS-SMB2 3.2.4.24). */
@@ -284,6 +282,8 @@ static void members_sent(struct smb_monitor *monitor, uint32_t channel, const st
 		enum smb_wire_verdict verdict = smb2_header_decode(pdu->bytes + position, left, &header, &next);
 		if (!monitor_next_command_check(monitor, verdict, next, left))
 			break;
+		monitor->event.message_id = header.message_id;
+		monitor->event.command = header.command;
 		member.has_next = next != 0;
 		if (!position && next)
 			member.chain = monitor_chain_add(monitor);

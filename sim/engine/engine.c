@@ -254,6 +254,7 @@ static void look_at_clock(struct sim_engine *engine)
 
 void sim_engine_resumed(struct sim_engine *engine)
 {
+	engine->resumptions++;
 	look_at_clock(engine);
 	sim_engine_check_stop(engine);
 }

@@ -94,6 +94,9 @@ void sim_cpu_owe(struct sim_engine *engine, uint64_t ns);
 void sim_cpu_settle(struct sim_engine *engine);
 /** [blocks] until the clock shows `when_ns` (returns at once when it is past). */
 void sim_sleep_until(struct sim_engine *engine, uint64_t when_ns);
+/** [blocks] until no other thread can go on at this time: the next thing to happen is at a later one, or comes from the
+ *  caller. By one thread of a run. */
+void sim_engine_rest(struct sim_engine *engine);
 
 /** A queue of pointers between threads. Push never blocks; order is first in, first out. Of several threads that wait,
  *  the one that came last gets the next item. */

@@ -58,6 +58,7 @@ struct sim_engine {
 	struct ring starts; /* struct sim_thread *, to be started */
 	struct ring wakes; /* struct sim_bell *, to be woken */
 	uint64_t now_ns; /* SimGrid's clock, which stands still until the running thread blocks */
+	uint64_t resumptions; /* how often a thread went on */
 	uint64_t seed;
 	bool stopped;
 	bool killed;

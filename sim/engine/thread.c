@@ -123,6 +123,24 @@ void sim_thread_free(struct sim_thread *thread)
 	g_free(thread);
 }
 
+/* SimGrid goes on to a later time only when no thread is ready, and whoever yields is. A thread that was let go on in one
+ * round runs in the next; one that was started, a round later. */
+#define QUIET_ROUNDS 4
+
+void sim_engine_rest(struct sim_engine *engine)
+{
+	int quiet = 0;
+
+	while (quiet < QUIET_ROUNDS) {
+		uint64_t before = engine->resumptions;
+
+		sim_engine_flush(engine);
+		sg_actor_yield();
+		sim_engine_resumed(engine);
+		quiet = engine->resumptions == before + 1 ? quiet + 1 : 0;
+	}
+}
+
 void sim_sleep_until(struct sim_engine *engine, uint64_t when_ns)
 {
 	sim_thread_settle(sg_actor_self_get_data());

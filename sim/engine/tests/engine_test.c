@@ -453,3 +453,81 @@ Test(engine, a_path_must_belong_to_a_client)
 	cr_assert_null(sim_engine_new(&topology, &error));
 	cr_expect(strstr(error->message, "belongs to no client"), "%s", error->message);
 }
+
+/* Threads that hand a token on in a ring, at one time; the last one sleeps on it. */
+#define RING 5
+#define ROUNDS 3
+struct ring_place {
+	struct sim_engine *engine;
+	struct sim_queue *in, *out;
+	uint32_t passed;
+};
+
+static void ring_main(void *arg)
+{
+	struct ring_place *place = arg;
+
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		void *token = sim_queue_pop(place->in);
+
+		place->passed++;
+		sim_queue_push(place->out, token);
+	}
+	sim_sleep_until(place->engine, 500);
+	place->passed++;
+}
+
+struct rest {
+	struct sim_engine *engine;
+	struct ring_place *places;
+	uint32_t passed; /* in all when it had come to rest */
+	uint64_t now_ns;
+	uint32_t passed_later; /* the same at 500 ns */
+};
+
+static uint32_t passed_in_all(const struct ring_place *places)
+{
+	uint32_t passed = 0;
+
+	for (guint i = 0; i < RING; i++)
+		passed += places[i].passed;
+	return passed;
+}
+
+static void rest_main(void *arg)
+{
+	struct rest *rest = arg;
+
+	sim_queue_push(rest->places[0].in, rest);
+	sim_engine_rest(rest->engine);
+	rest->passed = passed_in_all(rest->places);
+	rest->now_ns = sim_engine_now_ns(rest->engine);
+	sim_sleep_until(rest->engine, 500);
+	sim_engine_rest(rest->engine);
+	rest->passed_later = passed_in_all(rest->places);
+}
+
+Test(engine, at_rest_all_that_can_happen_at_this_time_has_happened_and_nothing_later)
+{
+	static const struct sim_path_spec path = { .rtt_ns = 1000 };
+	const struct sim_topology topology = {
+		.client = { "client", 1 }, .server = { "server", 1 }, .paths = &path, .path_count = 1
+	};
+	struct sim_engine *engine = sim_engine_new(&topology, NULL);
+	struct ring_place places[RING];
+	struct rest rest = { .engine = engine, .places = places };
+
+	cr_assert(engine);
+	for (guint i = 0; i < RING; i++)
+		places[i] = (struct ring_place){ .engine = engine, .in = sim_queue_new(engine) };
+	for (guint i = 0; i < RING; i++) {
+		places[i].out = places[(i + 1) % RING].in;
+		sim_thread_start(engine, SIM_CLIENT, "place", ring_main, &places[i]);
+	}
+	sim_thread_start(engine, SIM_SERVER, "rest", rest_main, &rest);
+	sim_engine_run(engine);
+	cr_expect_eq(rest.passed, (uint32_t)RING * ROUNDS);
+	cr_expect_eq(rest.now_ns, 0u);
+	cr_expect_eq(rest.passed_later, (uint32_t)RING * (ROUNDS + 1));
+	sim_engine_free(engine);
+}
