@@ -62,8 +62,13 @@ void model_client_init(struct model *model, uint8_t *block)
 	head->now_ns = 1;
 	head->wake_ns = UINT64_MAX;
 	smb_client_init(model_client_core(model, block), &config->client_limits, &config->client);
-	monitor = smb_monitor_init(model_client_monitor(model, block), &limits,
-				   &(struct smb_monitor_expect){ .grants_vary = config->freedom.grants > 0 });
+	monitor = smb_monitor_init(model_client_monitor(model, block), &limits, &(struct smb_monitor_expect){ 0 });
+	model_tell_monitor(config, monitor);
+}
+
+void model_tell_monitor(const struct model_config *config, struct smb_monitor *monitor)
+{
+	smb_monitor_set_expect(monitor, &(struct smb_monitor_expect){ .grants_vary = config->freedom.grants > 0 });
 	for (uint32_t i = 0; i < config->files; i++) {
 		g_autofree char *name = g_strdelimit(g_strdup(config->file[i].name), "/", '\\');
 
@@ -121,24 +126,22 @@ static void violated(void *context, const struct smb_violation *violation)
 
 /* ----------------------------------------------------------------------------------------------------------- draining */
 
-static void mounted(struct model_worker *worker)
+void model_tell_mounted(const struct model_config *config, const struct smb_client *client, struct smb_monitor *monitor)
 {
-	struct model *model = worker->model;
-	const struct smb_client_config *config = &model->config.client;
-	struct smb_client_info info;
+	const struct smb_mount_options *mount = &config->client.mount;
+	bool is_cached = mount->cache != SMB_CACHE_NONE && !model_threads_go_direct(config);
 	struct smb_monitor_expect expect;
-	bool is_cached = config->mount.cache != SMB_CACHE_NONE && !model_threads_go_direct(&model->config);
+	struct smb_client_info info;
 
-	smb_client_look(model_client_core(model, worker->client), &info);
+	smb_client_look(client, &info);
 	expect = (struct smb_monitor_expect){
-		.max_credits = config->mount.max_credits ? config->mount.max_credits
-							 : config->policy.max_credits_default,
+		.max_credits = mount->max_credits ? mount->max_credits : config->client.policy.max_credits_default,
 		.rsize = info.rsize,
-		.readahead_bytes = (uint64_t)info.ra_pages * config->page_bytes,
-		.page_bytes = is_cached ? config->page_bytes : 0,
-		.grants_vary = model->config.freedom.grants > 0,
+		.readahead_bytes = (uint64_t)info.ra_pages * config->client.page_bytes,
+		.page_bytes = is_cached ? config->client.page_bytes : 0,
+		.grants_vary = config->freedom.grants > 0,
 	};
-	smb_monitor_set_expect(model_client_monitor(model, worker->client), &expect);
+	smb_monitor_set_expect(monitor, &expect);
 }
 
 /* A chain for which the credits are not there fails when nothing under way could bring them (cifs 6.1,
@@ -162,14 +165,6 @@ static bool is_starved(struct model_worker *worker)
 	return false;
 }
 
-/* An operation that ended well: what its thread may rely on from now on is judged where the server's side is known. */
-static void note_synced(struct model_worker *worker, uint32_t thread, uint32_t step)
-{
-	if (thread < MODEL_SYSTEM && worker->model->config.thread[thread].step[step].kind == MODEL_STEP_FSYNC &&
-	    !head_of(worker->client)->has_failed)
-		worker->effect->synced |= (uint8_t)(1u << thread);
-}
-
 static void done(struct model_worker *worker, const struct smb_client_output *output)
 {
 	struct model_client_head *head = head_of(worker->client);
@@ -181,8 +176,8 @@ static void done(struct model_worker *worker, const struct smb_client_output *ou
 	head->idle_wakes = 0;
 	head->has_failed = head->has_failed || output->verdict != SMB_OP_OK;
 	if (is_mount && output->verdict == SMB_OP_OK)
-		mounted(worker);
-	note_synced(worker, thread, before.thread[thread].step);
+		model_tell_mounted(&worker->model->config, model_client_core(worker->model, worker->client),
+				   model_client_monitor(worker->model, worker->client));
 	if (output->verdict == SMB_OP_OK || worker->is_starved || is_starved(worker))
 		return;
 	what = g_string_new(NULL);

@@ -23,7 +23,7 @@ struct smb_server *model_server_core(uint8_t *block)
 	return (struct smb_server *)(void *)(block + core_at());
 }
 
-static void make_files(const struct model_config *config, struct smb_server *server)
+void model_make_files(const struct model_config *config, struct smb_server *server)
 {
 	for (uint32_t i = 0; i < config->files; i++) {
 		g_autofree char *name = g_strdelimit(g_strdup(config->file[i].name), "/", '\\');
@@ -44,7 +44,7 @@ void model_server_init(struct model *model, uint8_t *block)
 		return;
 	}
 	smb_server_init(model_server_core(block), &config->server_limits, &config->server);
-	make_files(config, model_server_core(block));
+	model_make_files(config, model_server_core(block));
 }
 
 /* ----------------------------------------------------------------------------------------------------------- draining */
@@ -123,9 +123,9 @@ static void close_connection(struct model_worker *worker, uint32_t channel)
 	}
 }
 
-static void choose(struct model_worker *worker, uint16_t choice)
+struct smb_server_choice model_choice(const struct model_config *config, uint16_t choice)
 {
-	const struct model_freedom *freedom = &worker->model->config.freedom;
+	const struct model_freedom *freedom = &config->freedom;
 	struct smb_server_choice chosen = { .chosen = true, .grant = SMB_SERVER_GRANT_PROFILE };
 	uint32_t number = choice & 0xff;
 
@@ -149,9 +149,18 @@ static void choose(struct model_worker *worker, uint16_t choice)
 		chosen.expire = true;
 		break;
 	default:
-		return;
+		chosen.chosen = false;
+		break;
 	}
-	smb_server_choose(model_server_core(worker->server), &chosen);
+	return chosen;
+}
+
+static void choose(struct model_worker *worker, uint16_t choice)
+{
+	struct smb_server_choice chosen = model_choice(&worker->model->config, choice);
+
+	if (chosen.chosen)
+		smb_server_choose(model_server_core(worker->server), &chosen);
 }
 
 static void happen(struct model_worker *worker, struct model_event event)

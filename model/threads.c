@@ -110,14 +110,27 @@ static struct smb_op op_of(const struct model_config *config, const struct model
 	};
 }
 
+static struct smb_op op_to_start(const struct model_config *config, const struct model_client_head *head,
+				 uint32_t thread)
+{
+	if (thread != MODEL_SYSTEM)
+		return op_of(config, head, thread);
+	return (struct smb_op){ .kind = head->phase == MODEL_MOUNTING ? SMB_OP_MOUNT : SMB_OP_UNMOUNT };
+}
+
+struct smb_op model_state_op(struct model_worker *worker, const struct model_state *state, uint32_t thread)
+{
+	model_client_unpack(worker, state->client);
+	return op_to_start(&worker->model->config, (const struct model_client_head *)(const void *)worker->client,
+			   thread);
+}
+
 bool model_thread_start(const struct model_config *config, struct model_client_head *head, struct smb_client *client,
 			uint32_t thread)
 {
-	struct smb_op op = { .kind = head->phase == MODEL_MOUNTING ? SMB_OP_MOUNT : SMB_OP_UNMOUNT };
+	struct smb_op op = op_to_start(config, head, thread);
 	uint32_t number;
 
-	if (thread != MODEL_SYSTEM)
-		op = op_of(config, head, thread);
 	number = smb_client_submit(client, &op, head->now_ns);
 	if (number == SMB_OP_NONE)
 		return false;

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef MODEL_HOST_H
+#define MODEL_HOST_H
+
+/** For another host of the same cores that does what a run of the model did: what each event is to a core. */
+
+#include "model/model.h"
+#include "protocol/monitor/monitor.h"
+
+/** What is on the share. */
+void model_make_files(const struct model_config *config, struct smb_server *server);
+/** What the monitor knows before the mount, */
+void model_tell_monitor(const struct model_config *config, struct smb_monitor *monitor);
+/** and after it. */
+void model_tell_mounted(const struct model_config *config, const struct smb_client *client,
+			struct smb_monitor *monitor);
+/** The operation that `thread` (MODEL_SYSTEM: the mount or unmount) would begin in `state`; its pointers lead into the
+ *  config. */
+struct smb_op model_state_op(struct model_worker *worker, const struct model_state *state, uint32_t thread);
+/** The choice of a move, as the server takes it. */
+struct smb_server_choice model_choice(const struct model_config *config, uint16_t choice);
+
+#endif
