@@ -132,7 +132,7 @@ static double send_pdu(struct world *world, const struct smb_client_output *outp
 	world_sample(world);
 	uint64_t bytes = frame->pdu.payload.length;
 	sim_conn_send(channel->conn, SIM_CLIENT, frame, smb_pdu_stream_bytes(&frame->pdu));
-	if (bytes)
+	if (bytes && world->sends_block)
 		send_data(world, channel, bytes);
 	return cost_ns;
 }
@@ -158,18 +158,20 @@ static void receive_pdu(struct world_channel *channel, struct world_frame *frame
 	world_client_drain(world);
 }
 
-/* The handshake; false: the NIC is down and nobody answers. */
+/* The handshake; false: nobody answers (the NIC is down), or nobody waits for it any more. */
 static bool connect_channel(struct world_channel *channel, struct sim_conn *conn)
 {
 	struct world *world = channel->world;
+	enum world_turn turn;
 
 	if (world->nic_down[channel->path])
 		sim_sleep_until(world->engine, sim_engine_now_ns(world->engine) + CONNECT_TIMEOUT_NS);
 	else
 		sim_conn_connect(conn);
-	if (channel->conn != conn)
+	turn = world_turn(world, (struct sim_turn){ .kind = SIM_TURN_CONNECT, .channel = channel->number });
+	if (channel->conn != conn || turn == WORLD_TURN_GONE)
 		return false;
-	if (!world->nic_down[channel->path])
+	if (!world->nic_down[channel->path] && turn == WORLD_TURN_TAKEN)
 		return true;
 	smb_client_channel(world->client, channel->number, SMB_CHANNEL_FAILED, sim_engine_now_ns(world->engine));
 	world_client_drain(world);
@@ -183,6 +185,7 @@ static void channel_main(void *arg)
 	struct world *world = channel->world;
 	struct sim_conn *conn = channel->conn;
 	struct sim_queue *inbox = channel->client_inbox;
+	const struct sim_turn turn = { .kind = SIM_TURN_TO_CLIENT, .channel = channel->number };
 
 	if (!connect_channel(channel, conn))
 		return;
@@ -197,10 +200,10 @@ static void channel_main(void *arg)
 		struct world_frame *frame = arrival->message;
 
 		sim_arrival_done(arrival);
-		if (frame && (!channel->open || channel->conn != conn))
-			g_free(frame); /* the last words of a connection that is over */
-		else if (frame)
+		if (frame && channel->open && channel->conn == conn && world_turn(world, turn) == WORLD_TURN_TAKEN)
 			receive_pdu(channel, frame);
+		else
+			g_free(frame); /* the last words of a connection that is over */
 	}
 }
 
@@ -216,6 +219,7 @@ static void open_channel(struct world *world, const struct smb_client_output *ou
 	struct world_channel *channel = &world->channels[output->channel];
 	g_autofree char *name = g_strdup_printf("cifsd-%u", output->channel);
 
+	world_turns_drop(world, output->channel);
 	channel->world = world;
 	channel->number = output->channel;
 	channel->path = path_of(world, output);
@@ -236,6 +240,7 @@ void world_channel_close(struct world *world, uint32_t number, bool tell_client)
 	struct world_channel *channel = &world->channels[number];
 	uint64_t now_ns = sim_engine_now_ns(world->engine);
 
+	world_turns_drop(world, number);
 	if (!channel->open)
 		return;
 	channel->open = false;
@@ -262,7 +267,8 @@ void world_client_drain(struct world *world)
 			sim_cpu_owe(world->engine, (uint64_t)cost_ns);
 			return;
 		case SMB_CLIENT_SEND:
-			cost_ns += send_pdu(world, &output);
+			if (world_may_send(world, &output))
+				cost_ns += send_pdu(world, &output);
 			break;
 		case SMB_CLIENT_OPEN_CHANNEL:
 			open_channel(world, &output);
@@ -292,5 +298,8 @@ void world_client_start(struct world *world)
 	world->application = sim_queue_new(world->engine);
 	world->client_timer.ring = wake;
 	world_timer_start(world, &world->client_timer, SIM_CLIENT, "timer");
-	world_thread_start(world, "application", world_application_main, world);
+	if (world->site->director)
+		world_director_start(world);
+	else
+		world_thread_start(world, "application", world_application_main, world);
 }

@@ -71,6 +71,7 @@ uint32_t world_op_submit(struct world *world, const struct smb_op *op, struct si
 		return number;
 	}
 	if (number == SMB_OP_NONE) {
+		world_director_note(world, "valid", "the client core takes no further operation");
 		world_end(world, SIM_OUTCOME_FAILED, "the client core takes no further operation");
 		return number;
 	}

@@ -56,6 +56,8 @@ static bool storage_is_free_of_charge(const struct world *world, bool is_write)
 {
 	const struct smb_server_profile *profile = &world->point->server;
 
+	if (world->site->director)
+		return !world_director_holds_work(world);
 	return !profile->storage_latency_ns && profile->storage_bytes_per_s == 0 &&
 	       (is_write ? profile->write_cpu_ns_per_byte : profile->read_cpu_ns_per_byte) == 0;
 }
@@ -87,6 +89,7 @@ static void start_work(struct world *world, const struct smb_server_output *outp
 	work->bytes = output->bytes;
 	work->is_write = output->is_write;
 	work->world = world;
+	work->channel = output->connection % world->site->channels_each;
 	if (world->point->server.aio) {
 		sim_queue_push(world->site->storage, work);
 		return;
@@ -103,6 +106,7 @@ static void disconnect(struct world *world, const struct smb_server_output *outp
 
 	sim_conn_cut(channel->conn, world_frame_drop, NULL);
 	channel->open = false;
+	world_director_note(world, "cut", why);
 	world_end(world, SIM_OUTCOME_FAILED, why);
 }
 
@@ -171,6 +175,15 @@ static void serve(struct world *world, struct world_frame *frame, uint64_t arriv
 	world_server_drain(world);
 }
 
+/* Its connection is still there, and it is its turn. */
+static bool is_to_be_served(struct world *world, const struct world_frame *frame, const struct sim_conn *conn)
+{
+	const struct world_channel *channel = &world->channels[frame->channel];
+	const struct sim_turn turn = { .kind = SIM_TURN_TO_SERVER, .channel = frame->channel };
+
+	return channel->open && channel->conn == conn && world_turn(world, turn) == WORLD_TURN_TAKEN;
+}
+
 static void service_main(struct world *world, struct sim_queue *inbox)
 {
 	for (;;) {
@@ -183,7 +196,7 @@ static void service_main(struct world *world, struct sim_queue *inbox)
 		const struct sim_conn *conn = arrival->conn;
 		uint64_t arrived_ns = arrival->arrived_ns;
 		sim_arrival_done(arrival);
-		if (frame && world->channels[frame->channel].open && world->channels[frame->channel].conn == conn)
+		if (frame && is_to_be_served(world, frame, conn))
 			serve(world, frame, arrived_ns);
 		else
 			g_free(frame); /* of a connection that is over */
@@ -211,7 +224,11 @@ static void storage_main(void *arg)
 	for (;;) {
 		struct world_work *work = sim_queue_pop(site->storage);
 		struct world *world = work->world;
+		const struct sim_turn turn = { .kind = SIM_TURN_WORK,
+					       .channel = work->channel,
+					       .argument = work->token };
 		use_storage(world, work);
+		world_turn(world, turn);
 		if (world->point->server.threads)
 			finish_work(world, work);
 		else

@@ -4,16 +4,23 @@
 
 #include "sim/world/world_internal.h"
 
+static uint64_t alarm_ns(const struct world_timer *timer)
+{
+	return timer->is_held ? UINT64_MAX : timer->due_ns;
+}
+
 static void timer_main(void *arg)
 {
 	struct world_timer *timer = arg;
 
 	for (;;) {
-		uint64_t due_ns = timer->due_ns;
-		if (sim_queue_pop_until(timer->changed, due_ns) || due_ns != timer->due_ns)
+		uint64_t due_ns = alarm_ns(timer);
+		if (sim_queue_pop_until(timer->changed, due_ns) || due_ns != alarm_ns(timer))
 			continue;
 		timer->due_ns = UINT64_MAX;
 		timer->ring(timer->world);
+		if (timer->rung)
+			sim_queue_push(timer->rung, timer);
 	}
 }
 

@@ -128,8 +128,11 @@ void world_measured(struct world *world)
 
 static void note_violation(void *context, const struct smb_violation *violation)
 {
-	struct sim_result *result = context;
+	struct world *world = context;
+	struct sim_result *result = world->result;
+	const struct smb_rule_info *info = smb_rule_info(violation->rule);
 
+	world_director_note(world, info ? info->name : "?", violation->text);
 	result->violations++;
 	if (result->violation_count < SIM_VIOLATIONS_MAX)
 		result->violation[result->violation_count++] = *violation;
@@ -148,9 +151,15 @@ static void make_client(struct world *world)
 		.dirty_limits = smb_dirty_limits_for_memory(world->point->client_memory_bytes),
 	};
 	struct smb_client_limits limits = smb_client_limits_simulation;
+	const struct sim_script *script = world_script(world->site);
 	world_fio_limits(&world->point->workload, &limits);
+	if (script) {
+		config = script->client;
+		limits = script->client_limits;
+	}
 	void *block = g_malloc0(smb_client_size(&limits));
 
+	world->sends_block = config.sends_block;
 	world->op_count = limits.ops;
 	world->op_queues = g_new0(struct sim_queue *, limits.ops);
 	world->client = smb_client_init(block, &limits, &config);
@@ -173,6 +182,10 @@ static void make_server(struct world_site *site)
 		config.interfaces[i] = world_nic_interface(first, i);
 	limits.sessions = MAX(limits.sessions, 2 * site->client_count);
 	limits.trees = MAX(limits.trees, 2 * site->client_count);
+	if (world_script(site)) {
+		config = world_script(site)->server;
+		limits = world_script(site)->server_limits;
+	}
 	void *block = g_malloc0(smb_server_size(&limits));
 
 	site->server = smb_server_init(block, &limits, &config);
@@ -190,7 +203,7 @@ static void make_monitor(struct world *world)
 		return;
 	world->monitor = smb_monitor_init(g_malloc0(smb_monitor_size(&monitor_limits)), &monitor_limits,
 					  &nothing_known);
-	smb_monitor_report_to(world->monitor, note_violation, world->result);
+	smb_monitor_report_to(world->monitor, note_violation, world);
 }
 
 static struct sim_engine *make_engine(const struct sim_point *point, uint32_t clients, GError **error)
@@ -308,7 +321,10 @@ static void run(struct world_site *site)
 	if (!make_all(site))
 		return;
 	for (uint32_t i = 0; i < site->client_count; i++) {
-		world_make_names(&site->clients[i]);
+		if (site->director)
+			world_director_furnish(&site->clients[i]);
+		else
+			world_make_names(&site->clients[i]);
 		world_reads_init(&site->clients[i]);
 	}
 	world_server_start(site);
@@ -349,10 +365,10 @@ static void site_init(struct world_site *site, const struct sim_point *point, co
 	}
 }
 
-bool sim_world_run(const struct sim_point *point, const struct sim_trace *trace, struct sim_result *result,
-		   GError **error)
+bool world_run(const struct sim_point *point, const struct sim_trace *trace, struct world_director *director,
+	       struct sim_result *result, GError **error)
 {
-	struct world_site site = { .client_count = MAX(point->clients, 1), .result = result };
+	struct world_site site = { .client_count = MAX(point->clients, 1), .result = result, .director = director };
 	gint64 start_us = g_get_monotonic_time();
 	struct sim_engine *engine = make_engine(point, site.client_count, error);
 
@@ -370,4 +386,10 @@ bool sim_world_run(const struct sim_point *point, const struct sim_trace *trace,
 	g_free(site.clients);
 	result->wall_seconds = (double)(g_get_monotonic_time() - start_us) / 1e6;
 	return true;
+}
+
+bool sim_world_run(const struct sim_point *point, const struct sim_trace *trace, struct sim_result *result,
+		   GError **error)
+{
+	return world_run(point, trace, NULL, result, error);
 }

@@ -6,6 +6,7 @@
 
 #include "protocol/client/client.h"
 #include "sim/server/server.h"
+#include "sim/world/director.h"
 #include "sim/world/pairs.h"
 #include "sim/world/world.h"
 
@@ -72,6 +73,7 @@ struct world_channel {
 struct world_work {
 	struct sim_arrival arrival;
 	struct world *world; /* whose request it is for */
+	uint32_t channel;
 	uint32_t token;
 	uint64_t bytes;
 	bool is_write;
@@ -83,6 +85,8 @@ struct world_timer {
 	struct sim_queue *changed; /* told when `due_ns` is another */
 	uint64_t due_ns; /* UINT64_MAX: not at all */
 	void (*ring)(struct world *world);
+	bool is_held; /* it does not come by itself */
+	struct sim_queue *rung; /* told when it has rung; may be NULL */
 };
 
 /** How many READs of one length were sent. */
@@ -104,6 +108,7 @@ struct world_site {
 	uint32_t ready; /* clients that have prepared what they measure */
 	uint32_t done; /* clients whose workload is over */
 	struct sim_result *result; /* of all */
+	struct world_director *director; /* NULL: things happen when they happen */
 	bool finished;
 };
 
@@ -146,6 +151,7 @@ struct world {
 	struct sim_sample sample_held; /* the state since the last event */
 	bool nic_down[SIM_NICS_MAX];
 	GArray *heard; /* struct sim_pair: what is said while a command runs for the first time, else NULL */
+	bool sends_block; /* the client waits until its sockets have taken what it writes */
 	bool mounted;
 	bool measuring; /* what was to be prepared is done */
 };
@@ -249,6 +255,26 @@ void world_reader_time(const struct world *world, struct sim_reader_time *time);
 void world_faults_start(struct world *world);
 uint64_t world_nic_rate(const struct sim_network *network, uint32_t nic);
 struct smb_server_interface world_nic_interface(const struct world *world, uint32_t nic);
+
+/* director.c: a run whose order is given. Without a director nothing of this makes any difference. */
+enum world_turn { WORLD_TURN_TAKEN, WORLD_TURN_REFUSED, WORLD_TURN_GONE };
+/** [blocks] until it is the turn of what the calling thread is about to do. GONE: its connection is over. */
+enum world_turn world_turn(struct world *world, struct sim_turn turn);
+/** What waits for its turn on a connection never gets it. */
+void world_turns_drop(struct world *world, uint32_t channel);
+/** False: the PDU is not to be sent, and the client knows. */
+bool world_may_send(struct world *world, const struct smb_client_output *output);
+/** Whether storage takes until its turn. */
+bool world_director_holds_work(const struct world *world);
+void world_director_start(struct world *world);
+/** NULL without a director. */
+const struct sim_script *world_script(const struct world_site *site);
+void world_director_furnish(struct world *world);
+/** A rule was seen broken. */
+void world_director_note(struct world *world, const char *rule, const char *text);
+/** sim_world_run, with a director or without (NULL). */
+bool world_run(const struct sim_point *point, const struct sim_trace *trace, struct world_director *director,
+	       struct sim_result *result, GError **error);
 
 /* timer.c: a core's alarm; `ring` is set before the start */
 void world_timer_start(struct world *world, struct world_timer *timer, enum sim_side side, const char *name);
