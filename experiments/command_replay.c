@@ -80,6 +80,8 @@ static void print_json(const struct kit_replay *replay, const struct kit_walk *w
 	lab_json_string(json, "rule", walk->is_broken ? walk->found.rule : NULL);
 	lab_json_string(json, "fault", walk->is_broken ? walk->found.text : NULL);
 	lab_json_string(json, "instead", walk->is_broken ? kit_instead(walk->found.rule) : NULL);
+	if (walk->is_broken && walk->found.has_message)
+		lab_json_whole(json, "message_id", (gint64)walk->found.message_id);
 	lab_json_bool(json, "same_fault", is_same_fault(replay, walk));
 	json_builder_set_member_name(json, "steps");
 	json_builder_begin_array(json);
@@ -99,7 +101,7 @@ static void print_json(const struct kit_replay *replay, const struct kit_walk *w
 	lab_json_print(json);
 }
 
-static void print_sim_json(const struct kit_replay *replay, const struct lab_sim_verdict *verdict, bool is_same)
+static void print_sim_json(const struct kit_replay *replay, const struct lab_sim_verdict *verdict)
 {
 	g_autoptr(JsonBuilder) json = json_builder_new();
 
@@ -107,11 +109,28 @@ static void print_sim_json(const struct kit_replay *replay, const struct lab_sim
 	lab_json_string(json, "config", replay->origin.config);
 	lab_json_string(json, "recorded_rule", replay->rule);
 	lab_json_string(json, "recorded_fault", replay->fault);
+	lab_json_bool(json, "followed", verdict->is_followed);
+	lab_json_string(json, "step", verdict->step);
+	lab_json_string(json, "why", *verdict->why ? verdict->why : NULL);
 	lab_json_string(json, "rule", verdict->is_broken ? verdict->rule : NULL);
 	lab_json_string(json, "fault", verdict->is_broken ? verdict->text : NULL);
-	lab_json_bool(json, "same_rule", is_same);
+	lab_json_bool(json, "seen", verdict->is_broken && verdict->is_seen);
+	lab_json_bool(json, "same_fault", verdict->is_same);
 	json_builder_end_object(json);
 	lab_json_print(json);
+}
+
+static void print_sim(const struct kit_replay *replay, const struct lab_sim_verdict *verdict)
+{
+	if (verdict->is_broken)
+		printf("in the simulated network, step %s: %s is broken: %s%s%s\n", verdict->step, verdict->rule,
+		       verdict->text, verdict->is_seen ? "" : " (read off the state, which is the checker's)",
+		       verdict->is_same ? " (the recorded fault)" : "");
+	else if (verdict->is_followed)
+		printf("in the simulated network: no rule is broken, where %s was recorded: %s\n", replay->rule,
+		       replay->fault);
+	else
+		printf("the simulated network does not follow, step %s: %s\n", verdict->step, verdict->why);
 }
 
 /* -------------------------------------------------------------------------------------------------------- on a terminal */
@@ -256,20 +275,14 @@ static int replay_in_simulation(const struct kit_replay *replay, const struct la
 {
 	struct lab_sim_verdict verdict;
 	GError *error = NULL;
-	bool is_same;
 
-	if (!lab_replay_sim(check, replay->moves, &verdict, &error))
-		return lab_fail(error);
-	is_same = verdict.is_broken && !strcmp(verdict.rule, replay->rule);
+	if (!lab_replay_sim(check, replay->moves, replay->rule, &verdict, &error))
+		return lab_fail(lab_check_error(error));
 	if (options->json)
-		print_sim_json(replay, &verdict, is_same);
-	else if (verdict.is_broken)
-		printf("in the simulated network, in its own order: %s is broken: %s%s\n", verdict.rule, verdict.text,
-		       is_same ? " (the recorded rule)" : "");
+		print_sim_json(replay, &verdict);
 	else
-		printf("in the simulated network, in its own order: no rule is broken, where %s was recorded: %s\n",
-		       replay->rule, replay->fault);
-	return is_same ? 1 : 4;
+		print_sim(replay, &verdict);
+	return verdict.is_same ? 1 : 4;
 }
 
 static int replay_file(const char *path, const struct replay_options *options)
@@ -296,8 +309,7 @@ int lab_command_replay(int argc, char **argv)
 	GOptionEntry entries[] = {
 		{ "to", 0, 0, G_OPTION_ARG_INT, &options.to, "print the first N steps only", "N" },
 		{ "sim", 0, 0, G_OPTION_ARG_NONE, &options.sim,
-		  "in the simulated network instead: same client, server and application, but its own order of events",
-		  NULL },
+		  "in the simulated network instead, in the order of the moves", NULL },
 		{ "json", 0, 0, G_OPTION_ARG_NONE, &options.json, "for programs", NULL },
 		{ 0 },
 	};
@@ -305,14 +317,16 @@ int lab_command_replay(int argc, char **argv)
 		.arguments = "FILE",
 		.summary =
 			"Go through the run of a replay.smblab again: the same moves on the client and the server of "
-			"this "
-			"program. On a terminal n, p and a number step forward, back and to a step. Exit code 1: the "
-			"recorded fault comes; 4: it does not; 2: the file is no replay, or --sim cannot run it.\n\n"
-			"--sim tells whether the fault needs a chosen order. The simulated network cannot be told in "
-			"which order to "
-			"deliver: that follows from rates, delays and processors. Threads run one after another there, "
-			"and traces "
-			"with cut or refused connections are not run.",
+			"this program. On a terminal n, p and a number step forward, back and to a step. Exit code 1: "
+			"the "
+			"recorded fault comes; 4: it does not; 2: the file is no replay.\n\n"
+			"--sim plays the moves in the simulated network, whose threads, queues and connections are "
+			"those "
+			"of `smblab run`: each PDU, storage work, connection, timer and call of the application waits "
+			"for "
+			"its move. After each one both cores are compared with the checker's. Exit code 4 also when "
+			"they "
+			"part, or when what a move is about is not there; it says at which step.",
 		.example = "smblab replay out/check-credits-1ch/replay.smblab",
 		.options = entries,
 		.least = 1,

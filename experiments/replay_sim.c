@@ -1,171 +1,397 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "experiments/replay_sim.h"
 
-#include "experiments/workload.h"
-#include "model/model.h"
+#include "model/host.h"
+#include "sim/world/director.h"
+#include "sim/world/world.h"
 
 #include <stdio.h>
 #include <string.h>
 
-struct builder {
-	const struct model_config *model;
-	struct sim_workload *workload;
-	uint32_t done[MODEL_THREADS_MAX]; /* steps of each thread that are in the workload */
-	bool is_direct[MODEL_FILES_MAX];
-	bool is_made[MODEL_FILES_MAX]; /* by a read job */
+#define ENCODED_MAX 65536
+
+/** One move of the model. */
+struct step {
+	struct model_move move;
+	struct model_state before, after;
 };
 
-static bool refuse(GError **error, const char *why)
+struct replay {
+	struct model_config config;
+	struct model *model;
+	struct model_worker *worker;
+	GArray *steps; /* struct step: the mount, then the trace */
+	guint mounting; /* how many of them are the mount */
+	bool is_broken; /* in the model, by the last step or where it ends */
+	bool is_at_end; /* nothing can happen in the model any more */
+	struct model_fault_found found;
+	GPtrArray *lanes[MODEL_CHANNELS_MAX][2]; /* GBytes *: what is under way in the simulation */
+	bool is_mounted;
+	int failed_at; /* the step in which an operation ended with an error; -1: none */
+	uint32_t at_work; /* threads of the application with an operation under way */
+	const char *difference; /* after the step at which the simulation was stopped */
+};
+
+/* ------------------------------------------------------------------------------------------------------------ the model */
+
+static bool can_happen(struct replay *replay, const struct model_state *state, const struct model_move *move)
 {
-	g_set_error(error, LAB_ERROR, LAB_ERROR_USAGE, "--sim: %s", why);
+	struct model_move moves[MODEL_MOVES_MAX];
+	uint32_t count = model_moves(replay->worker, state, moves);
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (moves[i].kind == move->kind && moves[i].channel == move->channel &&
+		    moves[i].choice == move->choice && moves[i].argument == move->argument)
+			return true;
+	}
 	return false;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ workload */
-
-static bool add_read(struct builder *builder, const struct model_step *step, GError **error)
+static void add_step(struct replay *replay, struct model_state *state, struct model_move move)
 {
-	const struct model_file *file = &builder->model->file[step->file];
-	struct sim_job *job;
+	struct step step = { .move = move, .before = *state };
 
-	if (file->is_directory || !step->length || step->offset >= file->bytes)
-		return refuse(error, "a read of a directory, of nothing or behind the end of a file");
-	job = lab_job_append(builder->workload, SIM_JOB_READ, error);
-	if (!job)
-		return false;
-	g_strlcpy(job->read.file, file->name, sizeof(job->read.file));
-	job->read.file_bytes = file->bytes;
-	job->read.block_bytes = step->length;
-	job->read.count = 1;
-	job->read.skip_bytes = step->offset;
-	job->read.direct = builder->is_direct[step->file];
-	builder->is_made[step->file] = true;
-	return true;
+	replay->is_broken = !model_do(replay->worker, state, move, &step.after);
+	if (replay->is_broken)
+		replay->found = *model_broken(replay->worker);
+	*state = step.after;
+	g_array_append_val(replay->steps, step);
 }
 
-static bool add_write(struct builder *builder, const struct model_step *step, GError **error)
+/* As a model that starts mounted does it before its first state. */
+static void add_mount(struct replay *replay, struct model_state *state)
 {
-	struct sim_job *job = lab_job_append(builder->workload, SIM_JOB_WRITE, error);
+	uint8_t left[sizeof(state->left)];
+	struct model_move move;
 
-	if (!job)
-		return false;
-	g_strlcpy(job->write.file, builder->model->file[step->file].name, sizeof(job->write.file));
-	job->write.block_bytes = step->length;
-	job->write.count = 1;
-	job->write.seek_bytes = step->offset;
-	job->write.direct = builder->is_direct[step->file];
-	return true;
+	memcpy(left, state->left, sizeof(left));
+	memset(state->left, 0, sizeof(state->left));
+	while (!replay->is_broken && model_mount_next(replay->worker, state, &move))
+		add_step(replay, state, move);
+	memcpy(state->left, left, sizeof(left));
+	replay->mounting = replay->steps->len;
 }
 
-static bool add_command(struct builder *builder, const struct model_step *step, GError **error)
+static bool add_trace(struct replay *replay, struct model_state *state, const GArray *moves, GError **error)
 {
-	struct sim_job *job = lab_job_append(builder->workload, SIM_JOB_COMMAND, error);
+	struct model_move left[MODEL_MOVES_MAX];
 
-	if (job)
-		job->command = step->command;
-	return job;
-}
-
-static bool add_step(struct builder *builder, const struct model_step *step, GError **error)
-{
-	switch (step->kind) {
-	case MODEL_STEP_OPEN:
-		builder->is_direct[step->file] = step->direct;
-		return true;
-	case MODEL_STEP_READ:
-		return add_read(builder, step, error);
-	case MODEL_STEP_WRITE:
-		return add_write(builder, step, error);
-	case MODEL_STEP_COMMAND:
-		return add_command(builder, step, error);
-	default: /* each job closes its file, which brings what was written to the server */
-		return true;
-	}
-}
-
-/* The thread's next step, if there is one left. */
-static bool add_next(struct builder *builder, uint32_t thread, GError **error)
-{
-	const struct model_thread *steps = &builder->model->thread[thread];
-
-	if (builder->done[thread] == steps->steps)
-		return true;
-	return add_step(builder, &steps->step[builder->done[thread]++], error);
-}
-
-static bool add_names(struct builder *builder, GError **error)
-{
-	for (uint32_t i = 0; i < builder->model->files; i++) {
-		const struct model_file *file = &builder->model->file[i];
-		struct sim_name *name = &builder->workload->names[builder->workload->name_count];
-
-		if (builder->is_made[i])
-			continue;
-		if (builder->workload->name_count == SIM_NAMES_MAX)
-			return refuse(error, "too many files");
-		builder->workload->name_count++;
-		*name = (struct sim_name){ .is_directory = file->is_directory, .bytes = file->bytes };
-		g_strlcpy(name->path, file->name, sizeof(name->path));
-	}
-	return true;
-}
-
-/* Steps in the order in which the trace starts them, then what it did not get to. */
-static bool fill_workload(struct builder *builder, const GArray *moves, GError **error)
-{
-	*builder->workload = (struct sim_workload){ 0 };
-	for (guint i = 0; i < moves->len; i++) {
+	for (guint i = 0; i < moves->len && !replay->is_broken; i++) {
 		const struct model_move *move = &g_array_index(moves, struct model_move, i);
+		g_autoptr(GString) line = g_string_new(NULL);
 
-		if (move->kind == MODEL_MOVE_CUT || move->kind == MODEL_MOVE_REFUSE)
-			return refuse(error,
-				      "the trace has a connection that ends or cannot be made at a chosen moment; "
-				      "the simulated network cannot be told to do that between two given PDUs");
-		if (move->kind == MODEL_MOVE_START && move->argument < builder->model->threads &&
-		    !add_next(builder, move->argument, error))
+		model_move_write(replay->model, *move, line);
+		if (!can_happen(replay, state, move))
+			return lab_refuse(error, "move %u: '%s' cannot happen there", i + 1, line->str);
+		add_step(replay, state, *move);
+	}
+	replay->is_at_end = !replay->is_broken && !model_moves(replay->worker, state, left);
+	if (replay->is_at_end) {
+		replay->is_broken = !model_check_end(replay->worker, state);
+		replay->found = *model_broken(replay->worker);
+	}
+	return true;
+}
+
+static bool follow_model(struct replay *replay, bool starts_mounted, const GArray *moves, GError **error)
+{
+	struct model_state state;
+
+	replay->model = model_new(&replay->config, error);
+	if (!replay->model)
+		return false;
+	replay->worker = model_worker_new(replay->model);
+	model_first_state(replay->model, &state);
+	if (starts_mounted)
+		add_mount(replay, &state);
+	return add_trace(replay, &state, moves, error);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ the script */
+
+static struct sim_turn turn_of(const struct model_config *config, const struct model_move *move)
+{
+	static const enum sim_turn_kind kinds[] = {
+		[MODEL_MOVE_START] = SIM_TURN_START,
+		[MODEL_MOVE_TO_SERVER] = SIM_TURN_TO_SERVER,
+		[MODEL_MOVE_TO_CLIENT] = SIM_TURN_TO_CLIENT,
+		[MODEL_MOVE_WORK] = SIM_TURN_WORK,
+		[MODEL_MOVE_CONNECT] = SIM_TURN_CONNECT,
+		[MODEL_MOVE_REFUSE] = SIM_TURN_REFUSE,
+		[MODEL_MOVE_CUT] = SIM_TURN_CUT,
+		[MODEL_MOVE_CANCEL] = SIM_TURN_CANCEL,
+		[MODEL_MOVE_BREAK] = SIM_TURN_BREAK,
+		[MODEL_MOVE_WAKE] = SIM_TURN_WAKE,
+	};
+	struct sim_turn turn = {
+		.kind = kinds[move->kind],
+		.channel = move->channel,
+		.argument = move->argument,
+		.choice = model_choice(config, move->choice),
+		.is_unsent = move->choice == MODEL_CHOICE(MODEL_CHOICE_UNSENT, 0),
+	};
+
+	if (move->kind == MODEL_MOVE_BREAK) {
+		turn.argument = move->argument >> 8;
+		turn.to = move->argument & 0xff;
+	}
+	return turn;
+}
+
+static const struct step *step_at(const struct replay *replay, guint index)
+{
+	return &g_array_index(replay->steps, struct step, index);
+}
+
+static bool next(void *context, uint32_t turn, struct sim_turn *what)
+{
+	const struct replay *replay = context;
+
+	if (turn == replay->steps->len)
+		return false;
+	*what = turn_of(&replay->config, &step_at(replay, turn)->move);
+	return true;
+}
+
+static void furnish(void *context, const struct sim_cores *cores)
+{
+	const struct replay *replay = context;
+
+	model_make_files(&replay->config, cores->server);
+	model_tell_monitor(&replay->config, cores->monitor);
+}
+
+static void begin(void *context, uint32_t turn, uint32_t thread, struct smb_op *op)
+{
+	struct replay *replay = context;
+
+	replay->at_work++;
+	*op = model_state_op(replay->worker, &step_at(replay, turn)->before, thread);
+}
+
+static void done(void *context, uint32_t turn, uint32_t thread, const struct smb_client_output *output,
+		 const struct sim_cores *cores)
+{
+	struct replay *replay = context;
+
+	replay->at_work--;
+	if (output->verdict != SMB_OP_OK)
+		replay->failed_at = (int)turn;
+	if (thread != MODEL_SYSTEM || replay->is_mounted || output->verdict != SMB_OP_OK)
+		return;
+	replay->is_mounted = true;
+	model_tell_mounted(&replay->config, cores->client, cores->monitor);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- comparing */
+
+static void note_pdu(void *context, uint64_t when_ns, uint32_t channel, enum sim_side from, const struct smb_pdu *pdu)
+{
+	struct replay *replay = context;
+
+	(void)when_ns;
+	g_ptr_array_add(replay->lanes[channel][from == SIM_CLIENT ? MODEL_TO_SERVER : MODEL_TO_CLIENT],
+			g_bytes_new(pdu->bytes, pdu->length));
+}
+
+static bool is_same_lane(const struct replay *replay, const struct model_state *state, uint32_t channel,
+			 enum model_direction direction)
+{
+	const GPtrArray *lane = replay->lanes[channel][direction];
+	struct smb_pdu pdu;
+	guint i;
+
+	for (i = 0; model_state_pdu(replay->model, state, channel, direction, i, &pdu); i++) {
+		if (i >= lane->len || g_bytes_get_size(lane->pdata[i]) != pdu.length ||
+		    memcmp(g_bytes_get_data(lane->pdata[i], NULL), pdu.bytes, pdu.length) != 0)
 			return false;
 	}
-	for (uint32_t t = 0; t < builder->model->threads; t++) {
-		while (builder->done[t] < builder->model->thread[t].steps) {
-			if (!add_next(builder, t, error))
-				return false;
-		}
-	}
-	if (!builder->workload->job_count)
-		return refuse(error, "no thread reads, writes or runs a command");
-	return add_names(builder, error);
+	return i == lane->len;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- verdict */
-
-static void judge(const struct sim_result *result, struct lab_sim_verdict *verdict)
+/* What has been received, and what went with its connection, is under way no more. */
+static void clear_lanes(struct replay *replay, const struct model_move *move, const struct smb_server *server)
 {
-	*verdict = (struct lab_sim_verdict){ .is_broken = true };
-	if (result->violation_count) {
-		const struct smb_rule_info *info = smb_rule_info(result->violation[0].rule);
+	enum model_direction direction = move->kind == MODEL_MOVE_TO_SERVER ? MODEL_TO_SERVER : MODEL_TO_CLIENT;
 
-		g_strlcpy(verdict->rule, info ? info->name : "?", sizeof(verdict->rule));
-		g_strlcpy(verdict->text, result->violation[0].text, sizeof(verdict->text));
-	} else if (result->outcome != SIM_OUTCOME_FINISHED) {
-		g_strlcpy(verdict->rule, result->outcome == SIM_OUTCOME_STUCK ? "stuck" : "fails",
-			  sizeof(verdict->rule));
-		g_strlcpy(verdict->text, result->failure, sizeof(verdict->text));
-	} else {
-		verdict->is_broken = false;
+	if (move->kind == MODEL_MOVE_TO_SERVER || move->kind == MODEL_MOVE_TO_CLIENT)
+		g_ptr_array_remove_index(replay->lanes[move->channel][direction], 0);
+	for (uint32_t i = 0; i < replay->config.client_limits.channels; i++) {
+		struct smb_server_connection_info info;
+
+		smb_server_look(server, i, &info);
+		for (int to = 0; !info.open && to < 2; to++)
+			g_ptr_array_set_size(replay->lanes[i][to], 0);
 	}
 }
 
-bool lab_replay_sim(const struct lab_check *check, const GArray *moves, struct lab_sim_verdict *verdict, GError **error)
+static bool is_same_client(struct replay *replay, const struct model_state *state, const struct smb_client *client)
 {
-	g_autofree struct sim_point *point = g_memdup2(check->point, sizeof(*check->point));
-	g_autofree struct sim_result *result = g_new0(struct sim_result, 1);
-	struct builder builder = { .model = &check->model, .workload = &point->workload };
+	g_autofree uint8_t *here = g_malloc(ENCODED_MAX), *there = g_malloc(ENCODED_MAX);
+	const struct smb_client *expected = model_state_client(replay->worker, state);
+	size_t length = smb_client_encode(client, here, ENCODED_MAX);
 
-	point->monitor = true;
-	if (!fill_workload(&builder, moves, error) || !sim_world_run(point, NULL, result, error))
+	if (length != smb_client_encode(expected, there, ENCODED_MAX) || memcmp(here, there, length) != 0)
 		return false;
-	if (result->outcome == SIM_OUTCOME_IMPOSSIBLE)
-		return refuse(error, result->failure);
-	judge(result, verdict);
+	for (uint32_t i = 0; i < replay->config.client_limits.channels; i++) {
+		struct smb_channel_info has, wanted;
+
+		smb_client_look_channel(client, i, &has);
+		smb_client_look_channel(expected, i, &wanted);
+		if (has.next_message_id != wanted.next_message_id)
+			return false;
+	}
 	return true;
+}
+
+static bool is_same_server(struct replay *replay, const struct model_state *state, const struct smb_server *server)
+{
+	g_autofree uint8_t *here = g_malloc(ENCODED_MAX), *there = g_malloc(ENCODED_MAX);
+	size_t length = smb_server_encode(server, here, ENCODED_MAX);
+
+	return length == smb_server_encode(model_state_server(replay->worker, state), there, ENCODED_MAX) &&
+	       !memcmp(here, there, length);
+}
+
+static const char *difference(struct replay *replay, const struct model_state *state, const struct sim_cores *cores)
+{
+	for (uint32_t i = 0; i < replay->config.client_limits.channels; i++) {
+		if (!is_same_lane(replay, state, i, MODEL_TO_SERVER))
+			return "the requests under way are not those of the checker";
+		if (!is_same_lane(replay, state, i, MODEL_TO_CLIENT))
+			return "the answers under way are not those of the checker";
+	}
+	if (!is_same_client(replay, state, cores->client))
+		return "the client is not in the state that it has in the checker";
+	if (!is_same_server(replay, state, cores->server))
+		return "the server is not in the state that it has in the checker";
+	return NULL;
+}
+
+static bool rested(void *context, uint32_t turn, const struct sim_cores *cores)
+{
+	struct replay *replay = context;
+	const struct step *step = step_at(replay, turn);
+
+	clear_lanes(replay, &step->move, cores->server);
+	replay->difference = difference(replay, &step->after, cores);
+	return !replay->difference;
+}
+
+/* --------------------------------------------------------------------------------------------------------------- verdict */
+
+static void name_step(const struct replay *replay, guint index, struct lab_sim_verdict *verdict)
+{
+	bool is_mount = index < replay->mounting;
+
+	g_snprintf(verdict->step, sizeof(verdict->step), "%s%u", is_mount ? "m" : "",
+		   index + 1 - (is_mount ? 0 : replay->mounting));
+}
+
+static void note_broken(struct lab_sim_verdict *verdict, const char *rule, const char *text, bool is_seen)
+{
+	verdict->is_broken = true;
+	verdict->is_seen = is_seen;
+	g_strlcpy(verdict->rule, rule, sizeof(verdict->rule));
+	g_strlcpy(verdict->text, text, sizeof(verdict->text));
+}
+
+/* What the model found in the state that both have. What it found otherwise, the simulation must have seen, too. */
+static bool is_found_here(const struct replay *replay, const struct sim_script_result *result)
+{
+	const char *rule = replay->found.rule;
+
+	if (!replay->is_broken || replay->found.has_message || !strcmp(rule, "cut"))
+		return false;
+	if (!strcmp(rule, "fails") || !strcmp(rule, "C33"))
+		return replay->failed_at + 1 == (int)replay->steps->len;
+	if (replay->is_at_end && result->waiting)
+		return false;
+	return strcmp(rule, "stuck") != 0 || replay->at_work;
+}
+
+static void tell_why(struct replay *replay, const struct sim_script_result *result, struct lab_sim_verdict *verdict)
+{
+	const struct step *step = step_at(replay, result->at);
+	g_autoptr(GString) told = g_string_new(NULL);
+
+	model_move_tell(replay->worker, &step->before, step->move, told);
+	if (result->end == SIM_SCRIPT_STOPPED)
+		g_snprintf(verdict->why, sizeof(verdict->why), "%s; then %s", told->str, replay->difference);
+	else
+		g_snprintf(verdict->why, sizeof(verdict->why),
+			   "all has come to rest, and what was expected is not there: %s", told->str);
+}
+
+static void judge(struct replay *replay, const struct sim_script_result *result, const char *rule,
+		  struct lab_sim_verdict *verdict)
+{
+	guint last = replay->steps->len - 1;
+
+	*verdict = (struct lab_sim_verdict){ .is_followed = result->end == SIM_SCRIPT_PLAYED ||
+							    (result->end == SIM_SCRIPT_ENDED && result->at == last) };
+	name_step(replay, result->at, verdict);
+	if (*result->rule) {
+		name_step(replay, result->rule_at, verdict);
+		note_broken(verdict, result->rule, result->text, true);
+		verdict->is_same = result->rule_at == last && !strcmp(rule, result->rule);
+	} else if (!verdict->is_followed) {
+		tell_why(replay, result, verdict);
+	} else if (is_found_here(replay, result)) {
+		note_broken(verdict, replay->found.rule, replay->found.text, replay->failed_at == (int)last);
+		verdict->is_same = !strcmp(rule, replay->found.rule);
+	}
+}
+
+/* --------------------------------------------------------------------------------------------------------------- the run */
+
+static bool run_script(struct replay *replay, struct sim_script_result *result, GError **error)
+{
+	const struct sim_trace trace = { .pdu = note_pdu, .context = replay };
+	const struct sim_script script = {
+		.client = replay->config.client,
+		.client_limits = replay->config.client_limits,
+		.server = replay->config.server,
+		.server_limits = replay->config.server_limits,
+		.holds_work = replay->config.freedom.any_order,
+		.threads = MODEL_SYSTEM + 1,
+		.context = replay,
+		.next = next,
+		.furnish = furnish,
+		.begin = begin,
+		.done = done,
+		.rested = rested,
+	};
+
+	return sim_script_run(&script, &trace, result, error);
+}
+
+static void clear(struct replay *replay)
+{
+	for (uint32_t i = 0; i < MODEL_CHANNELS_MAX * 2; i++)
+		g_ptr_array_unref(replay->lanes[i / 2][i % 2]);
+	g_array_unref(replay->steps);
+	model_worker_free(replay->worker);
+	model_free(replay->model);
+	g_free(replay);
+}
+
+bool lab_replay_sim(const struct lab_check *check, const GArray *moves, const char *rule,
+		    struct lab_sim_verdict *verdict, GError **error)
+{
+	struct replay *replay = g_new0(struct replay, 1);
+	struct sim_script_result result;
+	bool is_run;
+
+	replay->config = check->model;
+	replay->config.starts_mounted = false;
+	replay->failed_at = -1;
+	replay->steps = g_array_new(FALSE, FALSE, sizeof(struct step));
+	for (uint32_t i = 0; i < MODEL_CHANNELS_MAX * 2; i++)
+		replay->lanes[i / 2][i % 2] = g_ptr_array_new_with_free_func((GDestroyNotify)g_bytes_unref);
+	is_run = follow_model(replay, check->model.starts_mounted, moves, error) && run_script(replay, &result, error);
+	if (is_run)
+		judge(replay, &result, rule, verdict);
+	clear(replay);
+	return is_run;
 }
