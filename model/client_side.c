@@ -165,6 +165,14 @@ static bool is_starved(struct model_worker *worker)
 	return false;
 }
 
+/* An operation that ended well: what its thread may rely on from now on is judged where the server's side is known. */
+static void note_synced(struct model_worker *worker, uint32_t thread, uint32_t step)
+{
+	if (thread < MODEL_SYSTEM && worker->model->config.thread[thread].step[step].kind == MODEL_STEP_FSYNC &&
+	    !head_of(worker->client)->has_failed)
+		worker->effect->synced |= (uint8_t)(1u << thread);
+}
+
 static void done(struct model_worker *worker, const struct smb_client_output *output)
 {
 	struct model_client_head *head = head_of(worker->client);
@@ -178,6 +186,7 @@ static void done(struct model_worker *worker, const struct smb_client_output *ou
 	if (is_mount && output->verdict == SMB_OP_OK)
 		model_tell_mounted(&worker->model->config, model_client_core(worker->model, worker->client),
 				   model_client_monitor(worker->model, worker->client));
+	note_synced(worker, thread, before.thread[thread].step);
 	if (output->verdict == SMB_OP_OK || worker->is_starved || is_starved(worker))
 		return;
 	what = g_string_new(NULL);

@@ -170,6 +170,15 @@ void model_judge_channel(struct model_worker *worker, uint32_t channel, const st
 /** The end of a run at which nothing is left to happen: false, and what was found. */
 bool model_judge_end(struct model_worker *worker, const struct model_state *state, struct model_fault_found *found);
 bool model_runs_commands(const struct model_config *config);
+
+/* judge_data.c: what was written is at the server (C28) */
+/** At the end of a run: all that was written to the file. False, and what was found. */
+bool model_judge_data(const struct model_config *config, const struct smb_server *server, uint32_t file,
+		      struct model_fault_found *found);
+/** Step `end` of the thread, an FSYNC, has returned: what the thread wrote to its file before, unless others wrote over
+ *  it. */
+bool model_judge_synced(const struct model_config *config, const struct smb_server *server, uint32_t thread,
+			uint32_t end, struct model_fault_found *found);
 /** The stream that a WRITE step writes from: the thread's, or one of its own when the thread writes there again. */
 uint64_t model_source_of_step(const struct model_config *config, uint32_t thread, uint32_t step);
 #define MODEL_SOURCE_FIRST UINT64_C(1000) /* below: of files as they were */

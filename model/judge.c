@@ -3,7 +3,6 @@
 /* What the monitor cannot see from PDUs alone: how a run must end, and what the model knows of the cores. */
 
 #include "model/internal.h"
-#include "sim/server/files.h"
 
 #include <string.h>
 
@@ -65,97 +64,18 @@ bool model_runs_commands(const struct model_config *config)
 	return false;
 }
 
-static bool writes_at(const struct model_step *step, uint32_t file, uint64_t offset)
+/* An open whose CLOSE was refused is the server's alone: nobody acknowledges its break. */
+static bool judge_breaks(const struct model_worker *worker, const struct model_state *state, bool is_orphaned,
+			 struct model_fault_found *found)
 {
-	return step->kind == MODEL_STEP_WRITE && step->file == file && step->offset <= offset &&
-	       offset < step->offset + step->length;
-}
-
-uint64_t model_source_of_step(const struct model_config *config, uint32_t thread, uint32_t step)
-{
-	const struct model_step *steps = config->thread[thread].step;
-	uint64_t source = MODEL_SOURCE_FIRST + thread;
-
-	for (uint32_t s = 0; s < step; s++) {
-		if (steps[s].kind == MODEL_STEP_WRITE && steps[s].file == steps[step].file &&
-		    steps[s].offset < steps[step].offset + steps[step].length &&
-		    steps[step].offset < steps[s].offset + steps[s].length)
-			source += MODEL_THREADS_MAX;
+	for (uint32_t i = 0; i < MODEL_OPENS_MAX && !is_orphaned; i++) {
+		if (!model_server_ports(worker->model, state->server)->open[i].is_breaking)
+			continue;
+		*found = (struct model_fault_found){ .rule = "C20" };
+		g_snprintf(found->text, sizeof(found->text), "the break of open %u is not acknowledged at the end", i);
+		return false;
 	}
-	return source;
-}
-
-/* The last WRITE at `offset` of the thread that writes from `source` (0: of any thread); NULL: there is none. */
-static const struct model_step *writer_of(const struct model_config *config, uint32_t file, uint64_t offset,
-					  uint64_t source)
-{
-	for (uint32_t t = 0; t < config->threads; t++) {
-		uint32_t step = config->thread[t].steps;
-
-		while (step && !writes_at(&config->thread[t].step[step - 1], file, offset))
-			step--;
-		if (step && (!source || source == model_source_of_step(config, t, step - 1)))
-			return &config->thread[t].step[step - 1];
-	}
-	return NULL;
-}
-
-static uint64_t written_end(const struct model_config *config, uint32_t file)
-{
-	uint64_t end = 0;
-
-	for (uint32_t t = 0; t < config->threads; t++) {
-		for (uint32_t s = 0; s < config->thread[t].steps; s++) {
-			const struct model_step *step = &config->thread[t].step[s];
-
-			if (step->kind == MODEL_STEP_WRITE && step->file == file && step->offset + step->length > end)
-				end = step->offset + step->length;
-		}
-	}
-	return end;
-}
-
-static uint32_t find_file(const struct smb_server *server, const char *name)
-{
-	uint8_t bytes[2 * SMB_OPS_PATH_MAX] = { 0 };
-	struct server_path path;
-	uint32_t length = 0;
-
-	for (; name[length]; length++)
-		bytes[2 * length] = (uint8_t)(name[length] == '/' ? '\\' : name[length]);
-	if (server_path_walk(server, (struct smb_blob){ bytes, 2 * length }, &path))
-		return SERVER_NONE;
-	return path.file;
-}
-
-/* How many bytes from `at` on are as they must be: 0, the first one is not. */
-static uint64_t good_bytes(const struct model_config *config, const struct smb_server *server, uint32_t file,
-			   uint64_t at)
-{
-	uint32_t found = find_file(server, config->file[file].name);
-	const struct model_step *step;
-	struct smb_slice slice;
-
-	if (found == SERVER_NONE || at >= server_file(server, found)->size)
-		return 0;
-	slice = server_content_slice(server, found, at,
-				     (uint32_t)MIN(server_file(server, found)->size - at, UINT32_MAX));
-	if (slice.source < MODEL_SOURCE_FIRST)
-		return writer_of(config, file, at, 0) ? 0 : 1;
-	step = slice.offset == at ? writer_of(config, file, at, slice.source) : NULL;
-	return step ? MIN(slice.length, step->offset + step->length - at) : 0;
-}
-
-/* All that was written is at the server (C28). False: `at` is wrong. */
-static bool holds_what_was_written(const struct model_config *config, const struct smb_server *server, uint32_t file,
-				   uint64_t *at)
-{
-	uint64_t end = written_end(config, file);
-	uint64_t good = 1;
-
-	for (*at = 0; *at < end && good; *at += good)
-		good = good_bytes(config, server, file, *at);
-	return good != 0;
+	return true;
 }
 
 bool model_judge_end(struct model_worker *worker, const struct model_state *state, struct model_fault_found *found)
@@ -164,8 +84,7 @@ bool model_judge_end(struct model_worker *worker, const struct model_state *stat
 	const struct smb_server *server = model_state_server(worker, state);
 	const struct model_client_head *head = (const struct model_client_head *)(const void *)worker->client;
 	uint32_t open = 0, wanted = 0;
-	uint64_t at;
-	bool is_told;
+	bool is_told, is_refused;
 
 	model_client_unpack(worker, state->client);
 	for (uint32_t i = 0; i < config->server_limits.handles; i++) {
@@ -177,8 +96,10 @@ bool model_judge_end(struct model_worker *worker, const struct model_state *stat
 	for (uint32_t i = 0; i < config->files; i++)
 		wanted += head->file_state[i] == MODEL_FILE_OPEN;
 	/* The answer to a CREATE may be lost, and a CLOSE refused. */
-	is_told = state->left[MODEL_FAULT_CUT] == config->faults[MODEL_FAULT_CUT] &&
-		  state->left[MODEL_FAULT_PUSHBACK] == config->faults[MODEL_FAULT_PUSHBACK];
+	is_refused = state->left[MODEL_FAULT_PUSHBACK] < config->faults[MODEL_FAULT_PUSHBACK];
+	is_told = state->left[MODEL_FAULT_CUT] == config->faults[MODEL_FAULT_CUT] && !is_refused;
+	if (!judge_breaks(worker, state, open > wanted && is_refused, found))
+		return false;
 	if (open > wanted && is_told && !model_runs_commands(config)) {
 		*found = (struct model_fault_found){ .rule = "C29" };
 		g_snprintf(found->text, sizeof(found->text), "%u handles are open at the end, the application has %u",
@@ -186,13 +107,8 @@ bool model_judge_end(struct model_worker *worker, const struct model_state *stat
 		return false;
 	}
 	for (uint32_t i = 0; i < config->files && !head->has_failed; i++) {
-		if (head->file_state[i] == MODEL_FILE_OPEN || holds_what_was_written(config, server, i, &at))
-			continue;
-		*found = (struct model_fault_found){ .rule = "C28" };
-		g_snprintf(found->text, sizeof(found->text),
-			   "%s does not hold at %" G_GUINT64_FORMAT " what was written", config->file[i].name,
-			   (guint64)at);
-		return false;
+		if (head->file_state[i] != MODEL_FILE_OPEN && !model_judge_data(config, server, i, found))
+			return false;
 	}
 	return true;
 }

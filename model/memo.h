@@ -41,6 +41,7 @@ struct model_effect {
 	bool is_compound; /* server: the answer has several members */
 	bool waits; /* server: storage has to be read or written first */
 	bool failed; /* client: an operation ended with an error */
+	uint8_t synced; /* client: bit per thread whose FSYNC returned, and nothing has failed so far */
 	struct model_output output[];
 };
 
