@@ -508,12 +508,14 @@ static const struct model_effect *compute(struct model_worker *worker, uint32_t 
 	worker->is_starved = is_starved(worker);
 	drain(worker);
 	worker->effect->next = model_client_put(worker);
-	return model_memo_add(model->client_memo, client, event, worker->effect);
+	return model_effect_keep(worker, MODEL_SIDE_CLIENT, client, event);
 }
 
 const struct model_effect *model_client_do(struct model_worker *worker, uint32_t client, struct model_event event)
 {
-	const struct model_effect *effect = model_memo_find(worker->model->client_memo, client, event);
+	const struct model_effect *effect = NULL;
 
+	if (!worker->passing[MODEL_SIDE_CLIENT])
+		effect = model_memo_find(worker->model->client_memo, client, event);
 	return effect ? effect : compute(worker, client, event);
 }

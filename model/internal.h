@@ -113,6 +113,7 @@ struct model_worker {
 	uint8_t *packed;
 	uint8_t *pdu;
 	struct model_effect *effect; /* being made */
+	struct model_effect *passing[2]; /* client's, server's: see model_worker_forget */
 	bool is_starved; /* the client has too few credits for a chain, and nothing is under way */
 	bool is_unsent; /* the next PDU of the client is not sent */
 	struct model_fault_found found;
@@ -182,6 +183,13 @@ bool model_judge_synced(const struct model_config *config, const struct smb_serv
 /** The stream that a WRITE step writes from: the thread's, or one of its own when the thread writes there again. */
 uint64_t model_source_of_step(const struct model_config *config, uint32_t thread, uint32_t step);
 #define MODEL_SOURCE_FIRST UINT64_C(1000) /* below: of files as they were */
+
+/** From now on every event runs the core, as if it had never been seen before: what remembering saves. */
+void model_worker_forget(struct model_worker *worker);
+enum model_side { MODEL_SIDE_CLIENT, MODEL_SIDE_SERVER };
+/** Remember the effect that was made, or let it pass; returns it. */
+const struct model_effect *model_effect_keep(struct model_worker *worker, enum model_side side, uint32_t part,
+					     struct model_event event);
 
 /** Add an output to the effect being made. */
 void model_effect_add(struct model_worker *worker, enum model_output_kind kind, uint32_t channel, uint32_t argument);

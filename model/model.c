@@ -68,6 +68,11 @@ void model_config_set_limits(struct model_config *config, uint32_t channels)
 
 /* ---------------------------------------------------------------------------------------------------------- workers */
 
+static struct model_effect *effect_new(void)
+{
+	return g_malloc0(sizeof(struct model_effect) + MODEL_OUTPUTS_MAX * sizeof(struct model_output));
+}
+
 struct model_worker *model_worker_new(struct model *model)
 {
 	struct model_worker *worker = g_new0(struct model_worker, 1);
@@ -79,8 +84,26 @@ struct model_worker *model_worker_new(struct model *model)
 	worker->encoded = g_malloc(MODEL_ENCODED_MAX);
 	worker->packed = g_malloc(PACKED_HEAD_MAX + model_packed_max(largest));
 	worker->pdu = g_malloc(SMB_SERVER_PDU_MAX);
-	worker->effect = g_malloc0(sizeof(*worker->effect) + MODEL_OUTPUTS_MAX * sizeof(struct model_output));
+	worker->effect = effect_new();
 	return worker;
+}
+
+void model_worker_forget(struct model_worker *worker)
+{
+	worker->passing[MODEL_SIDE_CLIENT] = effect_new();
+	worker->passing[MODEL_SIDE_SERVER] = effect_new();
+}
+
+const struct model_effect *model_effect_keep(struct model_worker *worker, enum model_side side, uint32_t part,
+					     struct model_event event)
+{
+	struct model *model = worker->model;
+	const struct model_effect *effect = worker->effect;
+
+	if (!worker->passing[side])
+		return model_memo_add(side == MODEL_SIDE_CLIENT ? model->client_memo : model->server_memo, part, event,
+				      effect);
+	return memcpy(worker->passing[side], effect, sizeof(*effect) + effect->outputs * sizeof(effect->output[0]));
 }
 
 void model_worker_free(struct model_worker *worker)
@@ -93,6 +116,8 @@ void model_worker_free(struct model_worker *worker)
 	g_free(worker->packed);
 	g_free(worker->pdu);
 	g_free(worker->effect);
+	g_free(worker->passing[MODEL_SIDE_CLIENT]);
+	g_free(worker->passing[MODEL_SIDE_SERVER]);
 	g_free(worker);
 }
 

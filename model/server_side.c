@@ -277,19 +277,19 @@ void model_server_unpack(struct model_worker *worker, uint32_t server)
 
 static const struct model_effect *compute(struct model_worker *worker, uint32_t server, struct model_event event)
 {
-	struct model *model = worker->model;
-
 	*worker->effect = (struct model_effect){ 0 };
 	model_server_unpack(worker, server);
 	happen(worker, event);
 	drain(worker);
 	worker->effect->next = model_server_put(worker);
-	return model_memo_add(model->server_memo, server, event, worker->effect);
+	return model_effect_keep(worker, MODEL_SIDE_SERVER, server, event);
 }
 
 const struct model_effect *model_server_do(struct model_worker *worker, uint32_t server, struct model_event event)
 {
-	const struct model_effect *effect = model_memo_find(worker->model->server_memo, server, event);
+	const struct model_effect *effect = NULL;
 
+	if (!worker->passing[MODEL_SIDE_SERVER])
+		effect = model_memo_find(worker->model->server_memo, server, event);
 	return effect ? effect : compute(worker, server, event);
 }

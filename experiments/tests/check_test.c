@@ -4,6 +4,8 @@
 
 #include "experiments/check_config.h"
 #include "experiments/tests/program.h"
+#include "model/explore.h"
+#include "model/tests/systems.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -135,4 +137,33 @@ Test(check, the_program_tells_the_way_to_a_fault)
 	cr_assert_not_null(strstr(run.out, "fails is broken: "), "%s", run.out);
 	cr_assert_not_null(strstr(run.out, "  1. mount\n"), "%s", run.out);
 	program_clear(&run);
+}
+
+static struct model_progress explore_a_little(const struct model_config *config)
+{
+	const struct model_options options = { .jobs = 1, .bounds = { .depth = 12 } };
+	struct model *model = model_new(config, NULL);
+	struct model_result result;
+
+	cr_assert_not_null(model);
+	model_explore(model, &options, &result);
+	cr_assert_eq(result.outcome, MODEL_BOUND);
+	model_result_clear(&result);
+	model_free(model);
+	return result.numbers;
+}
+
+Test(check, the_benchmark_explores_compound_ini)
+{
+	struct lab_check *check = lab_check_load("experiments/check/compound.ini", NULL, NULL);
+	struct model_config measured;
+
+	cr_assert_not_null(check);
+	system_compound(&measured);
+	struct model_progress of_config = explore_a_little(&check->model);
+	struct model_progress of_bench = explore_a_little(&measured);
+	cr_expect_gt(of_config.states, 1000u);
+	cr_expect_eq(of_config.states, of_bench.states);
+	cr_expect_eq(of_config.transitions, of_bench.transitions);
+	lab_check_free(check);
 }
