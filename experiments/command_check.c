@@ -326,13 +326,13 @@ static int check_mutants(char *path, const struct check_options *options)
 /** One config, none only with --mutant. */
 static bool take_config(int argc, char **argv, const struct check_options *options, char **path, int *code)
 {
-	bool is_all = !g_strcmp0(options->mutant, "all");
+	bool has_own = options->mutant && (!strcmp(options->mutant, "all") || strchr(options->mutant, ','));
 
 	*path = argc > 1 ? lab_config_path(argv[argc - 1]) : NULL;
-	if (is_all ? !*path : *path || options->mutant)
+	if (has_own ? !*path : *path || options->mutant)
 		return true;
 	fprintf(stderr, "smblab: check: %s (--help tells more)\n",
-		is_all ? "each mutant has its own config, name none with --mutant all" : "a config is missing");
+		has_own ? "each mutant has its own config, name none with several" : "a config is missing");
 	*code = 2;
 	return false;
 }
@@ -358,8 +358,7 @@ int lab_command_check(int argc, char **argv)
 		  "write all states of a small model: .svg, or .dot for other tools", "FILE" },
 		{ "json", 0, 0, G_OPTION_ARG_NONE, &options.json, "for programs", NULL },
 		{ "mutant", 0, 0, G_OPTION_ARG_STRING, &options.mutant,
-		  "check the program with a historical bug in it (model/mutants), or with each in turn: \"all\"",
-		  "NAME" },
+		  "check the program with a historical bug in it (model/mutants); several: \"all\" or A,B", "NAME" },
 		{ 0 },
 	};
 	const struct lab_usage usage = {

@@ -118,7 +118,8 @@ static bool list_rules(struct listing *listing)
 
 		if (info)
 			ADD(listing, info->name, info->client_side ? "client" : "server", info->section,
-			    info->where ? info->where : "not covered", info->meaning, info->test ? info->test : "-");
+			    info->where ? info->where : "not covered", info->meaning, info->test ? info->test : "-",
+			    info->mutants ? info->mutants : "-");
 	}
 	return true;
 }
@@ -234,16 +235,16 @@ static const struct {
 	const char *name;
 	const char *tells;
 	bool (*fill)(struct listing *listing);
-	const char *headings[6];
+	const char *headings[7];
 } lists[] = {
 	{ "eras", "kernels and their policies", list_eras, { "name", "tells", "policies" } },
 	{ "policies", "what differs between kernels, and the values", list_policies, { "name", "values" } },
 	{ "presets", "networks by name", list_presets, { "name", "rtt", "rate", "tells" } },
 	{ "profiles", "kinds of server", list_profiles, { "name" } },
 	{ "rules",
-	  "what must hold: who keeps it, and the test that breaks it",
+	  "what must hold: who keeps it, the test and the historical bugs that break it",
 	  list_rules,
-	  { "name", "side", "section", "where", "meaning", "test" } },
+	  { "name", "side", "section", "where", "meaning", "test", "mutants" } },
 	{ "mount-options", "options that matter", list_mount_options, { "name", "tells" } },
 	{ "workloads", "commands that can be simulated", list_workloads, { "name", "tells", "example" } },
 	{ "keys", "keys of a config: default, meaning, values", list_keys, { "name", "default", "tells", "values" } },

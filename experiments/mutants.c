@@ -147,7 +147,12 @@ static bool add(GPtrArray *mutants, const char *folder, const char *patch, GErro
 	if (mutant->unexpressible)
 		return true;
 	mutant->program = g_strdup_printf("%s/smblab-mutant-%s", folder, mutant->name);
-	if (g_file_test(mutant->program, G_FILE_TEST_IS_EXECUTABLE))
+	return true;
+}
+
+bool lab_mutant_is_built(const struct lab_mutant *mutant, GError **error)
+{
+	if (!mutant->program || g_file_test(mutant->program, G_FILE_TEST_IS_EXECUTABLE))
 		return true;
 	g_set_error(error, LAB_ERROR, LAB_ERROR_ENVIRONMENT, "there is no %s: build the target `mutants`",
 		    mutant->program);

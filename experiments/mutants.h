@@ -40,8 +40,10 @@ struct lab_mutant *lab_mutant_read(const char *path, const char *text, GError **
 bool lab_mutant_names_rule(const struct lab_mutant *mutant, const char *rule);
 
 /** All mutants in the folder `mutants` beside the running program, bugs first, each kind by number and name.
- *  LAB_ERROR_ENVIRONMENT: they are not built. */
+ *  LAB_ERROR_ENVIRONMENT: there is no such folder. */
 GPtrArray *lab_mutants_load(GError **error);
+/** LAB_ERROR_ENVIRONMENT: its program is not built. */
+bool lab_mutant_is_built(const struct lab_mutant *mutant, GError **error);
 /** By name, or by bug ("D-2"). LAB_ERROR_USAGE: there is none; names the nearest. */
 const struct lab_mutant *lab_mutants_find(const GPtrArray *mutants, const char *name, GError **error);
 

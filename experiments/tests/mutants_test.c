@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "experiments/mutants.h"
+#include "protocol/monitor/monitor.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -121,37 +122,102 @@ Test(mutants, a_mutant_is_found_by_its_name_or_its_bug)
 	g_ptr_array_unref(mutants);
 }
 
-/* Every patch of the folder, as it is committed. */
+static struct lab_mutant *read_committed(const char *path)
+{
+	g_autofree char *text = NULL;
+	GError *error = NULL;
+	struct lab_mutant *mutant;
+
+	cr_assert(g_file_get_contents(path, &text, NULL, NULL));
+	mutant = lab_mutant_read(path, text, &error);
+	cr_assert(mutant, "%s", error ? error->message : "");
+	cr_expect_eq(mutant->unexpressible != NULL, !strstr(text, "\n+++ b/"), "%s", path);
+	return mutant;
+}
+
+/* The patches of a folder, as they are committed. */
+static GPtrArray *committed(const char *folder)
+{
+	GPtrArray *mutants = g_ptr_array_new_with_free_func((GDestroyNotify)lab_mutant_free);
+	GDir *directory = g_dir_open(folder, 0, NULL);
+	const char *name;
+
+	cr_assert(directory);
+	while ((name = g_dir_read_name(directory))) {
+		g_autofree char *path = g_build_filename(folder, name, NULL);
+
+		if (g_str_has_suffix(name, ".patch"))
+			g_ptr_array_add(mutants, read_committed(path));
+	}
+	g_dir_close(directory);
+	return mutants;
+}
+
 Test(mutants, the_heads_of_all_patches_can_be_read)
 {
-	static const char *const folders[] = { SMB_SOURCE_DIR "/model/mutants",
-					       SMB_SOURCE_DIR "/model/mutants/controls" };
-	guint bugs[2] = { 0 }, unexpressible = 0;
+	GPtrArray *bugs = committed(SMB_SOURCE_DIR "/model/mutants");
+	GPtrArray *controls = committed(SMB_SOURCE_DIR "/model/mutants/controls");
+	guint unexpressible = 0;
 
-	for (guint i = 0; i < G_N_ELEMENTS(folders); i++) {
-		GDir *directory = g_dir_open(folders[i], 0, NULL);
-		const char *name;
+	for (guint i = 0; i < bugs->len; i++) {
+		const struct lab_mutant *mutant = bugs->pdata[i];
 
-		cr_assert(directory);
-		while ((name = g_dir_read_name(directory))) {
-			g_autofree char *path = g_build_filename(folders[i], name, NULL);
-			g_autofree char *text = NULL;
-			GError *error = NULL;
-
-			if (!g_str_has_suffix(name, ".patch"))
-				continue;
-			cr_assert(g_file_get_contents(path, &text, NULL, NULL));
-			struct lab_mutant *mutant = lab_mutant_read(path, text, &error);
-			cr_assert(mutant, "%s", error ? error->message : "");
-			cr_expect_eq(mutant->bug != NULL, i == 0, "%s", path);
-			cr_expect(i || g_str_has_prefix(name, mutant->bug), "%s is about %s", name, mutant->bug);
-			cr_expect_eq(mutant->unexpressible != NULL, !strstr(text, "\n+++ b/"), "%s", path);
-			bugs[i]++;
-			unexpressible += mutant->unexpressible != NULL;
-			lab_mutant_free(mutant);
-		}
-		g_dir_close(directory);
+		cr_assert(mutant->bug, "%s", mutant->name);
+		cr_expect(g_str_has_prefix(mutant->name, mutant->bug), "%s is about %s", mutant->name, mutant->bug);
+		unexpressible += mutant->unexpressible != NULL;
 	}
-	cr_expect_geq(bugs[1], 20);
-	cr_expect_leq(unexpressible * 10, bugs[0]);
+	for (guint i = 0; i < controls->len; i++)
+		cr_expect_null(((const struct lab_mutant *)controls->pdata[i])->bug);
+	cr_expect_geq(controls->len, 20);
+	cr_expect_leq(unexpressible * 10, bugs->len);
+	g_ptr_array_unref(bugs);
+	g_ptr_array_unref(controls);
+}
+
+/* What is no number in a head, and the rules that it stands for (mutants.h). */
+static bool stands_for(const char *word, const char *rule)
+{
+	static const char *const words[][2] = {
+		{ "stuck", "C33" }, { "stuck", "C34" },	    { "fails", "C34" }, { "valid", "C7" },
+		{ "valid", "C36" }, { "assertion", "C36" }, { "cut", "C1" },	{ "cut", "C11" },
+	};
+	bool is_so = !strcmp(word, rule);
+
+	for (guint i = 0; i < G_N_ELEMENTS(words); i++)
+		is_so = is_so || (!strcmp(word, words[i][0]) && !strcmp(rule, words[i][1]));
+	return is_so;
+}
+
+static bool head_names(const struct lab_mutant *mutant, const char *rule)
+{
+	bool names = false;
+
+	for (char **word = mutant->rules; word && *word; word++)
+		names = names || stands_for(*word, rule);
+	return names;
+}
+
+Test(mutants, the_table_of_rules_and_the_heads_of_the_patches_name_each_other)
+{
+	GPtrArray *bugs = committed(SMB_SOURCE_DIR "/model/mutants");
+
+	for (int rule = 1; rule < SMB_RULE_MAX; rule++) {
+		const struct smb_rule_info *info = smb_rule_info((enum smb_rule)rule);
+		g_auto(GStrv) named = g_strsplit(info->mutants ? info->mutants : "", ", ", -1);
+
+		for (char **bug = named; *bug; bug++) {
+			const struct lab_mutant *mutant = lab_mutants_find(bugs, *bug, NULL);
+
+			cr_assert(mutant, "%s: there is no %s", info->name, *bug);
+			cr_expect(head_names(mutant, info->name), "%s: %s is not about it", info->name, mutant->name);
+		}
+		for (guint i = 0; i < bugs->len; i++) {
+			const struct lab_mutant *mutant = bugs->pdata[i];
+
+			if (lab_mutant_names_rule(mutant, info->name))
+				cr_expect(g_strv_contains((const char *const *)named, mutant->bug),
+					  "%s breaks %s, which says nothing of it", mutant->name, info->name);
+		}
+	}
+	g_ptr_array_unref(bugs);
 }

@@ -106,6 +106,8 @@ static void put_request(struct smb_encoder *encoder, const struct smb_monitor *m
 			smb_encode64(encoder, monitor_handle_at(monitor, request->handle)->id.volatile_id);
 	}
 	/* Members of a chain follow each other in the order of their ids: the first one left tells of the chain. */
+	if (request->command == SMB2_CREATE)
+		smb_encode32(encoder, request->create);
 	smb_encode8(encoder, request->chain != SLOT_NONE);
 	if (request->chain != SLOT_NONE && (!before || before->chain != request->chain))
 		put_chain(encoder, monitor_chain_at(monitor, request->chain));
@@ -144,6 +146,19 @@ static void put_handles(struct smb_encoder *encoder, const struct smb_monitor *m
 	smb_encode64(encoder, sum);
 }
 
+static void put_creates(struct smb_encoder *encoder, const struct smb_monitor *monitor)
+{
+	smb_encode32(encoder, monitor->creates_seen);
+	for (uint32_t i = 0; i < monitor->limits.files && i < monitor->creates_seen; i++) {
+		const struct monitor_create *create = monitor_create_at(monitor, i);
+
+		smb_encode_bytes(encoder, create->guid, sizeof(create->guid));
+		smb_encode8(encoder, create->is_open);
+		smb_encode64(encoder, create->is_open ? create->id.persistent : 0);
+		smb_encode64(encoder, create->is_open ? create->id.volatile_id : 0);
+	}
+}
+
 static void put_expect(struct smb_encoder *encoder, const struct smb_monitor_expect *expect)
 {
 	smb_encode32(encoder, expect->max_credits);
@@ -169,9 +184,11 @@ size_t smb_monitor_encode(const struct smb_monitor *monitor, uint8_t *buffer, si
 	for (uint32_t i = 0; i < monitor->files.capacity; i++)
 		put_file(&encoder, monitor_file_at(monitor, i));
 	put_handles(&encoder, monitor);
+	put_creates(&encoder, monitor);
 	smb_encode32(&encoder, monitor->largest_application_read);
 	smb_encode64(&encoder, monitor->session);
 	smb_encode32(&encoder, monitor->connections - monitor->sequence);
 	smb_encode32(&encoder, monitor->breaks_due);
+	smb_encode8(&encoder, monitor->signs | monitor->watches_all << 1);
 	return smb_encoder_length(&encoder);
 }

@@ -48,6 +48,7 @@ static void lay_out(struct smb_monitor *monitor, const struct smb_monitor_limits
 	/* A file may be known by name without being open. */
 	place_table(&monitor->files, &used, 2 * limits->files, sizeof(struct monitor_file));
 	place_table(&monitor->handles, &used, limits->files, sizeof(struct monitor_handle));
+	monitor->creates = place(&used, limits->files * sizeof(struct monitor_create));
 	monitor->size = used;
 }
 
@@ -177,6 +178,7 @@ static bool needs_body(uint16_t command, bool in_chain)
 {
 	switch (command) {
 	case SMB2_NEGOTIATE:
+	case SMB2_SESSION_SETUP:
 	case SMB2_CREATE:
 	case SMB2_CLOSE:
 	case SMB2_READ:
@@ -244,6 +246,7 @@ static uint32_t member_sent(struct smb_monitor *monitor, uint32_t channel, const
 		return SLOT_NONE;
 	}
 	monitor_session_sent(monitor, channel, member);
+	monitor_signature_check(monitor, member);
 	monitor_related_check(monitor, member);
 	monitor_charge_check(monitor, on, member);
 	if (member->message)
@@ -258,6 +261,8 @@ static uint32_t member_sent(struct smb_monitor *monitor, uint32_t channel, const
 		return slot;
 	if (member->message->kind == SMB2_BODY_CLOSE_REQ)
 		file_closed(monitor, member);
+	if (member->message->kind == SMB2_BODY_CREATE_REQ)
+		monitor_create_sent(monitor, member, slot);
 	monitor_content_changes(monitor, member);
 	return slot;
 }
@@ -287,6 +292,8 @@ static void members_sent(struct smb_monitor *monitor, uint32_t channel, const st
 		member.has_next = next != 0;
 		if (!position && next)
 			member.chain = monitor_chain_add(monitor);
+		if (!member.index)
+			member.chain_signed = header.flags & SMB2_FLAGS_SIGNED;
 		if (member.index == 1)
 			member.chain_related = header.flags & SMB2_FLAGS_RELATED_OPERATIONS;
 		member.message = NULL;
@@ -377,8 +384,10 @@ static void answer_learn(struct smb_monitor *monitor, uint32_t slot, const struc
 		return;
 	if (message.kind == SMB2_BODY_NEGOTIATE_RSP)
 		negotiated(monitor_channel_at(monitor, request->channel), &message.body.negotiate_rsp);
-	else if (message.kind == SMB2_BODY_CREATE_RSP)
-		monitor_file_opened(monitor, slot, &message.body.create_rsp);
+	if (message.kind != SMB2_BODY_CREATE_RSP)
+		return;
+	monitor_create_answered(monitor, slot, &message.body.create_rsp);
+	monitor_file_opened(monitor, slot, &message.body.create_rsp);
 }
 
 static void final_received(struct smb_monitor *monitor, uint32_t slot, const struct smb2_header *header,

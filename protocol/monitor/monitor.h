@@ -32,12 +32,14 @@ enum smb_rule {
 	SMB_RULE_C13, /* related chains */
 	SMB_RULE_C14, /* error propagation in chains */
 	SMB_RULE_C15, /* chain members are answered in order */
-	SMB_RULE_C17 = 17, /* CANCEL */
+	SMB_RULE_C16, /* signatures where they belong; not whether they are right */
+	SMB_RULE_C17, /* CANCEL */
 	SMB_RULE_C18, /* interim and final of an async request */
 	SMB_RULE_C19, /* breaks and their acknowledgements */
 	SMB_RULE_C21 = 21, /* one ECHO at a time, and none with the only credit (expect.is_cifs) */
 	SMB_RULE_C22, /* nothing of an old connection or session is used on a new one */
 	SMB_RULE_C23, /* ChannelSequence goes up, at most once per connection */
+	SMB_RULE_C24, /* a CREATE that is sent again */
 	SMB_RULE_C26 = 26, /* one ClientGuid; nothing on a channel before its SESSION_SETUP */
 	SMB_RULE_C27 = 27, /* read integrity */
 	SMB_RULE_C29 = 29, /* every handle is closed */
@@ -56,6 +58,7 @@ struct smb_rule_info {
 	const char *section; /* of MS-SMB2, or the kernel function */
 	const char *where; /* the file that judges it, or that keeps it; NULL: not covered */
 	const char *test; /* the test that breaks it; NULL: none */
+	const char *mutants; /* historical bugs that break it, of model/mutants: "D-17, D-25"; NULL: none */
 	bool is_monitored; /* the monitor reports it */
 };
 /** NULL for numbers that no rule has. */

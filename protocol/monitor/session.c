@@ -76,6 +76,8 @@ void monitor_session_sent(struct smb_monitor *monitor, uint32_t channel, const s
 {
 	struct monitor_channel *on = monitor_channel_at(monitor, channel);
 
+	if (monitor->connections == 1 && !on->requests && member->header->command == SMB2_NEGOTIATE)
+		monitor->watches_all = true;
 	if (!on->open)
 		monitor_report(monitor, SMB_RULE_C32, "a request on a channel that is not connected");
 	if (monitor->session)

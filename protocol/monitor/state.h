@@ -63,6 +63,7 @@ struct monitor_request {
 	uint32_t read_before; /* neighbours by offset among the READs of the handle */
 	uint32_t read_after;
 	uint32_t length; /* READ */
+	uint32_t create; /* CREATE with a CreateGuid: its entry; else SLOT_NONE */
 	uint16_t command;
 	bool in_use;
 	bool interim; /* STATUS_PENDING came */
@@ -107,6 +108,14 @@ struct monitor_handle {
 	bool in_use;
 };
 
+/** A CREATE that may be sent again. */
+struct monitor_create {
+	uint8_t guid[16];
+	struct smb2_file_id id; /* is_open: of the open that came of it */
+	bool is_open;
+	bool in_use;
+};
+
 /** Slots of one kind: an array with a free list, and hash buckets that lead to the slots. */
 struct monitor_table {
 	size_t slots; /* byte offset in the block */
@@ -143,11 +152,15 @@ struct smb_monitor {
 	size_t channels;
 	size_t used_bits; /* limits.window bits per channel: ids in use, a ring */
 	size_t first_bits; /* the same: ids that were the first of their request */
+	size_t creates; /* limits.files of them, a ring */
+	uint32_t creates_seen;
 	uint32_t largest_application_read; /* bytes */
 	uint64_t session; /* the last one that was set up; 0: none was seen */
 	uint32_t connections; /* made so far */
 	uint32_t breaks_due; /* notifications that are to be acknowledged */
 	uint16_t sequence; /* the highest ChannelSequence */
+	bool watches_all; /* the first request was NEGOTIATE */
+	bool signs; /* a signature was seen */
 	bool guid_is_known;
 	uint8_t client_guid[16];
 	size_t size;
@@ -183,6 +196,11 @@ static inline struct monitor_handle *monitor_handle_at(const struct smb_monitor 
 	return (struct monitor_handle *)monitor_at(monitor, monitor->handles.slots) + slot;
 }
 
+static inline struct monitor_create *monitor_create_at(const struct smb_monitor *monitor, uint32_t index)
+{
+	return (struct monitor_create *)monitor_at(monitor, monitor->creates) + index;
+}
+
 static inline uint64_t *monitor_bits(const struct smb_monitor *monitor, size_t bits, uint32_t channel)
 {
 	return (uint64_t *)monitor_at(monitor, bits) + (size_t)channel * (monitor->limits.window / 64);
@@ -196,6 +214,7 @@ struct monitor_member {
 	uint32_t chain; /* slot, or SLOT_NONE for a single message */
 	bool has_next; /* another member follows in the PDU */
 	bool chain_related; /* the second member says so for all after it */
+	bool chain_signed; /* the first member says so for all after it */
 };
 
 /** Count and hand on one violation of the event under judgement. */
@@ -264,6 +283,15 @@ void monitor_cancel_sent(struct smb_monitor *monitor, uint32_t channel, const st
 void monitor_break_received(struct smb_monitor *monitor, const struct smb2_header *header,
 			    const struct smb2_message *message);
 void monitor_session_answered(struct smb_monitor *monitor, uint32_t channel, const struct smb2_header *header);
+
+/* signing.c: C16. */
+void monitor_signature_check(struct smb_monitor *monitor, const struct monitor_member *member);
+
+/* replay.c: C24. */
+/** A CREATE left; its body could be decoded. `slot` may be SLOT_NONE. */
+void monitor_create_sent(struct smb_monitor *monitor, const struct monitor_member *member, uint32_t slot);
+/** It succeeded. */
+void monitor_create_answered(struct smb_monitor *monitor, uint32_t slot, const struct smb2_create_rsp *rsp);
 
 /* async.c: C9, C18. */
 void monitor_interim(struct smb_monitor *monitor, uint32_t slot, const struct smb2_header *header);

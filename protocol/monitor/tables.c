@@ -60,6 +60,7 @@ uint32_t monitor_request_add(struct smb_monitor *monitor, uint32_t channel, uint
 		.chain_before = SLOT_NONE,
 		.chain_after = SLOT_NONE,
 		.handle = SLOT_NONE,
+		.create = SLOT_NONE,
 		.read_before = SLOT_NONE,
 		.read_after = SLOT_NONE,
 		.in_use = true,

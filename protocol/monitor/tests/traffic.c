@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "protocol/monitor/tests/traffic.h"
+#include "protocol/wire/contexts.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -33,6 +34,14 @@ static struct smb_blob utf16(const char *name)
 	return (struct smb_blob){ wide, length };
 }
 
+static void add_create_guid(const struct step *step, struct smb2_create_req *req)
+{
+	static uint8_t data[SMB2_DURABLE_V2_SIZE];
+	const struct smb2_durable_v2 durable = { .create_guid = { step->guid } };
+
+	req->contexts[req->context_count++] = smb2_durable_v2_context(&durable, data);
+}
+
 static void request_body(const struct step *step, struct smb2_message *message)
 {
 	static const uint8_t zeros[4096];
@@ -44,10 +53,13 @@ static void request_body(const struct step *step, struct smb2_message *message)
 		break;
 	case SMB2_SESSION_SETUP:
 		message->kind = SMB2_BODY_SESSION_SETUP_REQ;
+		message->body.session_setup_req.flags = step->binding ? SMB2_SESSION_FLAG_BINDING : 0;
 		break;
 	case SMB2_CREATE:
 		message->kind = SMB2_BODY_CREATE_REQ;
 		message->body.create_req.name = utf16(step->name);
+		if (step->guid)
+			add_create_guid(step, &message->body.create_req);
 		break;
 	case SMB2_CLOSE:
 		message->kind = SMB2_BODY_CLOSE_REQ;
@@ -183,6 +195,7 @@ static void append(struct traffic *traffic, const struct step *step)
 						: 1,
 		.channel_sequence = step->kind == STEP_SEND ? step->sequence : 0,
 	};
+	message.header.signature[0] = step->signature;
 	if (step->kind == STEP_REPLY)
 		answer_body(step, &message);
 	else

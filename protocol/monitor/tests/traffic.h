@@ -40,7 +40,9 @@ struct step {
 	uint64_t session; /* SessionId; 0 = 1 */
 	bool sessionless; /* SessionId 0 */
 	uint16_t sequence; /* ChannelSequence */
-	uint8_t guid; /* NEGOTIATE: first byte of the ClientGuid */
+	uint8_t guid; /* NEGOTIATE: first byte of the ClientGuid; CREATE: of the CreateGuid, 0 = none */
+	uint8_t signature; /* its first byte */
+	bool binding; /* SESSION_SETUP: of another channel */
 	uint32_t repeat; /* play this step so many times more, ids counting up by the charge */
 };
 
