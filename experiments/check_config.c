@@ -64,6 +64,12 @@ static bool set_liveness(struct draft *draft, const char *name, const char *text
 	return lab_bool_parse(text, &draft->check->model.is_live, error);
 }
 
+static bool set_partial_order(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	(void)name;
+	return lab_bool_parse(text, &draft->check->model.partial_order, error);
+}
+
 static bool set_window(struct draft *draft, const char *name, const char *text, GError **error)
 {
 	uint64_t number;
@@ -195,6 +201,9 @@ static const struct {
 	  set_unmount },
 	{ { "check", "liveness", "from every state the application must be able to get done", "true|false", "false" },
 	  set_liveness },
+	{ { "check", "partial_order", "orders that come to the same are left out; not with liveness", "true|false",
+	    "false" },
+	  set_partial_order },
 	{ { "check", "window", "MessageIds that the server follows, at most", "number", "64" }, set_window },
 	{ { "server", "order", "storage answers in any order, or at once", "any|kept", "kept" }, set_order },
 	{ { "server", "grants", "N;...: what each answer may grant instead of what the profile does", "list", "none" },

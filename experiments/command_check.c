@@ -26,6 +26,7 @@ struct check_options {
 	char *max_time;
 	int jobs;
 	char **sets;
+	gboolean partial_order;
 	char *kit;
 	gboolean no_kit;
 	char *graph;
@@ -62,18 +63,25 @@ static double megabytes_per_million(const struct model_progress *numbers)
 	return (double)numbers->memory_bytes / (double)MAX(numbers->states, 1);
 }
 
-static char *last_line(const struct model_result *result)
+static const char *reductions(const struct model_config *config)
+{
+	return config->partial_order ? " (orders that come to the same left out)" : "";
+}
+
+static char *last_line(const struct lab_check *check, const struct model_result *result)
 {
 	static const char *const bounds[] = { "", "states", "depth", "memory", "time" };
+	const char *reduced = reductions(&check->model);
+
 	switch (result->outcome) {
 	case MODEL_HOLDS:
-		return g_strdup("all rules hold");
+		return g_strconcat("all rules hold", reduced, NULL);
 	case MODEL_BROKEN:
-		return g_strdup_printf("%s is broken: %s", result->found.rule, result->found.text);
+		return g_strdup_printf("%s is broken: %s%s", result->found.rule, result->found.text, reduced);
 	case MODEL_BOUND:
-		return g_strdup_printf("inconclusive: the bound on %s was reached", bounds[result->bound]);
+		return g_strdup_printf("inconclusive: the bound on %s was reached%s", bounds[result->bound], reduced);
 	default:
-		return g_strdup("interrupted");
+		return g_strconcat("interrupted", reduced, NULL);
 	}
 }
 
@@ -145,7 +153,7 @@ static void print_kinds(const struct lab_check *check, const struct model_result
 static void print_text(const struct lab_check *check, struct model *model, const struct model_result *result)
 {
 	const struct model_progress *numbers = &result->numbers;
-	g_autofree char *last = last_line(result);
+	g_autofree char *last = last_line(check, result);
 	struct model_numbers kept;
 
 	model_look(model, &kept);
@@ -155,6 +163,8 @@ static void print_text(const struct lab_check *check, struct model *model, const
 	printf("states %" G_GUINT64_FORMAT ", transitions %" G_GUINT64_FORMAT ", depth %u, ends %" G_GUINT64_FORMAT
 	       "\n",
 	       numbers->states, numbers->transitions, numbers->depth, result->ends);
+	if (check->model.partial_order)
+		printf("partial order: %" G_GUINT64_FORMAT " moves left out\n", numbers->spared);
 	printf("parts: %" G_GUINT64_FORMAT " client sides, %" G_GUINT64_FORMAT " server sides, %" G_GUINT64_FORMAT
 	       " queues, %" G_GUINT64_FORMAT " PDUs, %" G_GUINT64_FORMAT " effects\n",
 	       kept.clients, kept.servers, kept.wires, kept.pdus, kept.effects);
@@ -168,9 +178,11 @@ static void print_text(const struct lab_check *check, struct model *model, const
 static void print_json(const struct lab_check *check, struct model *model, const struct model_result *result)
 {
 	const struct model_progress *numbers = &result->numbers;
-	g_autofree char *last = last_line(result);
+	g_autofree char *last = last_line(check, result);
+	struct model_numbers kept;
 	g_autoptr(JsonBuilder) json = json_builder_new();
 
+	model_look(model, &kept);
 	json_builder_begin_object(json);
 	lab_json_string(json, "config", check->path);
 	lab_json_string(json, "title", check->title);
@@ -178,8 +190,13 @@ static void print_json(const struct lab_check *check, struct model *model, const
 	lab_json_string(json, "rule", result->outcome == MODEL_BROKEN ? result->found.rule : NULL);
 	lab_json_whole(json, "states", (gint64)numbers->states);
 	lab_json_whole(json, "transitions", (gint64)numbers->transitions);
+	lab_json_whole(json, "moves_left_out", (gint64)numbers->spared);
 	lab_json_whole(json, "depth", numbers->depth);
 	lab_json_whole(json, "ends", (gint64)result->ends);
+	lab_json_whole(json, "client_sides", (gint64)kept.clients);
+	lab_json_whole(json, "server_sides", (gint64)kept.servers);
+	lab_json_whole(json, "pdus", (gint64)kept.pdus);
+	lab_json_whole(json, "effects", (gint64)kept.effects);
 	lab_json_number(json, "seconds", numbers->seconds);
 	lab_json_number(json, "states_per_second", per_second(numbers));
 	lab_json_number(json, "MB_per_million_states", megabytes_per_million(numbers));
@@ -323,6 +340,24 @@ static int check_mutants(char *path, const struct check_options *options)
 	return lab_check_mutants(options->mutant, &mutants);
 }
 
+/* A switch is a short way to write a key: so it is recorded with the counterexample. */
+static void add_set(struct check_options *options, const char *set)
+{
+	g_autoptr(GStrvBuilder) sets = g_strv_builder_new();
+
+	if (options->sets)
+		g_strv_builder_addv(sets, (const char **)options->sets);
+	g_strv_builder_add(sets, set);
+	g_strfreev(options->sets);
+	options->sets = g_strv_builder_end(sets);
+}
+
+static void take_switches(struct check_options *options)
+{
+	if (options->partial_order)
+		add_set(options, "check.partial_order=true");
+}
+
 /** One config, none only with --mutant. */
 static bool take_config(int argc, char **argv, const struct check_options *options, char **path, int *code)
 {
@@ -351,6 +386,8 @@ int lab_command_check(int argc, char **argv)
 		{ "jobs", 'j', 0, G_OPTION_ARG_INT, &options.jobs, "threads; 0 = one per core (1)", "N" },
 		{ "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.sets, "replace a value of the config",
 		  "SECTION.KEY=VALUE" },
+		{ "partial-order", 0, 0, G_OPTION_ARG_NONE, &options.partial_order,
+		  "leave out orders that come to the same (check.partial_order=true)", NULL },
 		{ "kit", 0, 0, G_OPTION_ARG_FILENAME, &options.kit,
 		  "where the counterexample goes when a rule is broken (out/check-NAME)", "DIR" },
 		{ "no-kit", 0, 0, G_OPTION_ARG_NONE, &options.no_kit, "write no counterexample", NULL },
@@ -376,8 +413,10 @@ int lab_command_check(int argc, char **argv)
 	int code;
 
 	if (lab_usage_parse(&usage, &argc, &argv, &code) && lab_jobs_check(options.jobs, &code) &&
-	    take_config(argc, argv, &options, &path, &code))
+	    take_config(argc, argv, &options, &path, &code)) {
+		take_switches(&options);
 		code = options.mutant ? check_mutants(path, &options) : check_config(path, &options);
+	}
 	g_free(options.mutant);
 	g_free(options.max_memory);
 	g_free(options.max_time);

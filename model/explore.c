@@ -86,6 +86,7 @@ static void add_up(const struct model_search *search, struct model_progress *num
 	};
 	for (guint i = 0; i < search->thread_count; i++) {
 		numbers->transitions += search->threads[i].transitions;
+		numbers->spared += search->threads[i].spared;
 		numbers->queue += search->threads[i].next.count;
 	}
 	numbers->memory_bytes = numbers->visited_bytes + kept.bytes + numbers->queue * sizeof(struct model_state);
@@ -214,6 +215,15 @@ static void note_edges(struct model_thread_work *thread, const struct model_stat
 	}
 }
 
+static uint32_t leave_out(struct model_thread_work *thread, const struct model_state *state, struct model_move *moves,
+			  uint32_t count)
+{
+	uint32_t kept = model_ample(thread->worker, state, moves, count);
+
+	thread->spared += count - kept;
+	return kept;
+}
+
 /* What comes of the state's moves is seen at the latest with the next add_successors. False: a rule is broken. */
 static bool expand(struct model_thread_work *thread, const struct model_state *state)
 {
@@ -229,6 +239,8 @@ static bool expand(struct model_thread_work *thread, const struct model_state *s
 		note_broken(thread, state, NULL);
 		return false;
 	}
+	if (search->config->partial_order)
+		count = leave_out(thread, state, moves, count);
 	if (!do_moves(thread, state, moves, count))
 		return false;
 	if (search->options->liveness)
@@ -452,7 +464,7 @@ static void conclude(struct model_search *search, struct model_result *result)
 
 void model_explore(struct model *model, const struct model_options *options, struct model_result *result)
 {
-	struct model_search search = { .model = model, .options = options };
+	struct model_search search = { .model = model, .options = options, .config = model_config_of(model) };
 
 	*result = (struct model_result){ 0 };
 	begin(&search);

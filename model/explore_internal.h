@@ -37,6 +37,7 @@ struct model_thread_work {
 	struct successors *successors; /* of the state being looked at */
 	struct model_queue next; /* found by this thread */
 	uint64_t transitions;
+	uint64_t spared;
 	uint64_t ends;
 	GThread *thread;
 };
@@ -44,6 +45,7 @@ struct model_thread_work {
 struct model_search {
 	struct model *model;
 	const struct model_options *options;
+	const struct model_config *config;
 	struct model_visited *visited;
 	struct model_queue level; /* being worked on; in depth first: the stack */
 	struct model_queue ahead; /* one move further, found when this level was begun before */
@@ -74,6 +76,9 @@ void model_queue_push(struct model_queue *queue, const struct model_state *state
 
 /** liveness.c: note a fault when there are states from which the application can never get done. */
 void model_liveness_check(struct model_search *search);
+/** ample.c: of the moves of a state put those in front that must be done; returns how many. The others may wait. */
+uint32_t model_ample(struct model_worker *worker, const struct model_state *state, struct model_move *moves,
+		     uint32_t count);
 /** trace.c: the moves that lead to the fault. */
 GArray *model_trace_find(struct model_search *search);
 #endif

@@ -83,6 +83,28 @@ Test(check, the_program_says_that_the_rules_hold)
 	program_clear(&run);
 }
 
+Test(check, the_program_says_what_was_left_out)
+{
+	struct program run = program_run(".", "check", SMB_SOURCE_DIR "/experiments/check/multi-credit-io.ini",
+					 "--partial-order", NULL);
+
+	cr_assert_eq(run.exit_code, 0, "%s", run.err);
+	cr_assert_not_null(strstr(run.out, "\nall rules hold (orders that come to the same left out)\n"), "%s",
+			   run.out);
+	cr_assert_not_null(strstr(run.out, "\npartial order: "), "%s", run.out);
+	program_clear(&run);
+}
+
+Test(check, liveness_is_not_judged_where_orders_are_left_out)
+{
+	struct program run = program_run(".", "check", SMB_SOURCE_DIR "/experiments/check/reconnect.ini",
+					 "--partial-order", NULL);
+
+	cr_assert_eq(run.exit_code, 2);
+	cr_assert_not_null(strstr(run.err, "check.partial_order and check.liveness exclude each other"), "%s", run.err);
+	program_clear(&run);
+}
+
 static char *line_of(const char *text, const char *begin)
 {
 	const char *at = strstr(text, begin);
