@@ -192,7 +192,7 @@ static void channel_main(void *arg)
 	channel->open = true;
 	if (world->monitor)
 		smb_monitor_connected(world->monitor, channel->number, sim_engine_now_ns(world->engine));
-	smb_server_connected(world->server, world_connection(world, channel->number), sim_engine_now_ns(world->engine));
+	smb_server_connected(world->server, world_connection(world, channel->number), world_server_now_ns(world));
 	smb_client_channel(world->client, channel->number, SMB_CHANNEL_CONNECTED, sim_engine_now_ns(world->engine));
 	world_client_drain(world);
 	for (;;) {
@@ -246,7 +246,7 @@ void world_channel_close(struct world *world, uint32_t number, bool tell_client)
 	channel->open = false;
 	sim_conn_cut(channel->conn, world_frame_drop, NULL);
 	world_reads_lost(world, number);
-	smb_server_closed(world->server, world_connection(world, number), now_ns);
+	smb_server_closed(world->server, world_connection(world, number), world_server_now_ns(world));
 	if (world->monitor)
 		smb_monitor_closed(world->monitor, number, now_ns);
 	if (tell_client)

@@ -110,6 +110,11 @@ bool world_may_send(struct world *world, const struct smb_client_output *output)
 	return false;
 }
 
+uint64_t world_server_now_ns(const struct world *world)
+{
+	return world->site->director ? START_NS : sim_engine_now_ns(world->engine);
+}
+
 bool world_director_holds_work(const struct world *world)
 {
 	return world->site->director->script->holds_work;
@@ -206,7 +211,7 @@ static bool cancel(struct world *world, uint32_t thread)
 
 static bool break_open(struct world *world, const struct sim_turn *turn)
 {
-	if (!smb_server_break(world->server, turn->argument, turn->channel, turn->to, sim_engine_now_ns(world->engine)))
+	if (!smb_server_break(world->server, turn->argument, turn->channel, turn->to, world_server_now_ns(world)))
 		return false;
 	world_server_drain(world);
 	return true;

@@ -11,7 +11,7 @@
  * operations. All costs and delays are zero, so that time passes by the client's timers alone: it sees the times of
  * the model checker, where the scripts come from.
  *
- * The server's timers do not come: what they would do, a turn's choice does.
+ * The server's clock stands still and its timers do not come: what they would do, a turn's choice does.
  */
 
 #include "protocol/client/client.h"

@@ -81,7 +81,7 @@ static void use_storage(struct world *world, const struct world_work *work)
 static void start_work(struct world *world, const struct smb_server_output *output)
 {
 	if (storage_is_free_of_charge(world, output->is_write)) {
-		smb_server_work_done(world->server, output->token, sim_engine_now_ns(world->engine));
+		smb_server_work_done(world->server, output->token, world_server_now_ns(world));
 		return;
 	}
 	struct world_work *work = g_new0(struct world_work, 1);
@@ -96,7 +96,7 @@ static void start_work(struct world *world, const struct smb_server_output *outp
 	}
 	use_storage(world, work);
 	g_free(work);
-	smb_server_work_done(world->server, output->token, sim_engine_now_ns(world->engine));
+	smb_server_work_done(world->server, output->token, world_server_now_ns(world));
 }
 
 static void disconnect(struct world *world, const struct smb_server_output *output)
@@ -156,7 +156,7 @@ static void finish_work(struct world *world, struct world_work *work)
 	uint32_t token = work->token;
 
 	g_free(work);
-	smb_server_work_done(world->server, token, sim_engine_now_ns(world->engine));
+	smb_server_work_done(world->server, token, world_server_now_ns(world));
 	world_server_drain(world);
 }
 
@@ -170,7 +170,7 @@ static void serve(struct world *world, struct world_frame *frame, uint64_t arriv
 	world_read_stage_since(world, frame->read_slot, WORLD_READ_SERVER, arrived_ns);
 	if (frame->is_other)
 		world_other_stage(world, WORLD_READ_SERVER);
-	smb_server_receive(world->server, connection, &frame->pdu, sim_engine_now_ns(world->engine));
+	smb_server_receive(world->server, connection, &frame->pdu, world_server_now_ns(world));
 	g_free(frame);
 	world_server_drain(world);
 }
@@ -246,7 +246,7 @@ static struct sim_queue *inbox_new(struct world *world)
 
 static void wake(struct world *world)
 {
-	smb_server_wake(world->server, sim_engine_now_ns(world->engine));
+	smb_server_wake(world->server, world_server_now_ns(world));
 	world_server_drain(world);
 }
 

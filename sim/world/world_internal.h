@@ -264,6 +264,8 @@ enum world_turn world_turn(struct world *world, struct sim_turn turn);
 void world_turns_drop(struct world *world, uint32_t channel);
 /** False: the PDU is not to be sent, and the client knows. */
 bool world_may_send(struct world *world, const struct smb_client_output *output);
+/** The server's clock: a director lets it stand still, as the model checker does. */
+uint64_t world_server_now_ns(const struct world *world);
 /** Whether storage takes until its turn. */
 bool world_director_holds_work(const struct world *world);
 void world_director_start(struct world *world);

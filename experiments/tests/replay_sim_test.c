@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+
+/* The simulation follows not only counterexamples: any run of any model, each core in the same state after each move. */
+
+#include "experiments/replay_sim.h"
+
+#include <criterion/criterion.h>
+#include <glib/gstdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHECKS "experiments/check"
+#define WALKS 2
+#define MOVES_MAX 400
+
+/* A run in which any move is as likely as any other, faults and choices of the server among them. */
+static GArray *walk_of(const struct model_config *config, guint32 seed)
+{
+	GArray *walk = g_array_new(FALSE, FALSE, sizeof(struct model_move));
+	struct model *model = model_new(config, NULL);
+	struct model_worker *worker = model_worker_new(model);
+	g_autoptr(GRand) random = g_rand_new_with_seed(seed);
+	struct model_move moves[MODEL_MOVES_MAX];
+	struct model_state state, next;
+	uint32_t count;
+
+	model_first_state(model, &state);
+	while (walk->len < MOVES_MAX && (count = model_moves(worker, &state, moves))) {
+		struct model_move move = moves[g_rand_int_range(random, 0, (gint32)count)];
+
+		if (!model_do(worker, &state, move, &next))
+			break;
+		g_array_append_val(walk, move);
+		state = next;
+	}
+	model_worker_free(worker);
+	model_free(model);
+	return walk;
+}
+
+/* In a process of its own, as SimGrid wants it; 0: followed to the end. */
+static int follow(const struct lab_check *check, const char *name, guint32 seed)
+{
+	g_autoptr(GArray) walk = walk_of(&check->model, seed);
+	struct lab_sim_verdict verdict;
+	GError *error = NULL;
+
+	if (!lab_replay_sim(check, walk, "none", &verdict, &error)) {
+		fprintf(stderr, "%s, seed %u: %s\n", name, seed, error->message);
+		return 1;
+	}
+	if (verdict.is_followed && !verdict.is_broken)
+		return 0;
+	fprintf(stderr, "%s, seed %u, step %s of %u: %s%s %s\n", name, seed, verdict.step, walk->len, verdict.why,
+		verdict.rule, verdict.text);
+	return 1;
+}
+
+static void follow_apart(const struct lab_check *check, const char *name, guint32 seed)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(follow(check, name, seed));
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%s, seed %u is not followed", name, seed);
+}
+
+Test(replay_sim, any_run_of_any_config_is_followed)
+{
+	g_autofree char *directory = g_build_filename(SMB_SOURCE_DIR, CHECKS, NULL);
+	GDir *configs = g_dir_open(directory, 0, NULL);
+	const char *name;
+	guint count = 0;
+
+	cr_assert(configs);
+	while ((name = g_dir_read_name(configs))) {
+		g_autofree char *path = g_build_filename(directory, name, NULL);
+		GError *error = NULL;
+		struct lab_check *check = lab_check_load(path, NULL, &error);
+
+		cr_assert(check, "%s", error ? error->message : "");
+		for (guint32 seed = 0; seed < WALKS; seed++)
+			follow_apart(check, name, seed);
+		lab_check_free(check);
+		count++;
+	}
+	g_dir_close(configs);
+	cr_expect_geq(count, 11u);
+}
