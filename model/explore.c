@@ -152,9 +152,14 @@ struct successor {
 	struct model_state state;
 	struct model_hash hash;
 	uint32_t parent;
+	bool is_known;
 };
 
+/* Most ways to a state are found one soon after the other: those found lately need no look into the large table. */
+#define RECENT_STATES 8192u
+
 struct successors {
+	struct model_hash recent[RECENT_STATES];
 	uint32_t count;
 	struct successor list[SUCCESSORS_ENOUGH + MODEL_MOVES_MAX];
 };
@@ -166,7 +171,8 @@ static void add_successors(struct model_thread_work *thread)
 	for (uint32_t i = 0; i < next->count; i++) {
 		const struct successor *successor = &next->list[i];
 
-		if (model_visited_add(thread->search->visited, successor->hash, successor->parent))
+		if (!successor->is_known &&
+		    model_visited_add(thread->search->visited, successor->hash, successor->parent))
 			model_queue_push(&thread->next, &successor->state);
 	}
 	next->count = 0;
@@ -180,6 +186,7 @@ static bool do_moves(struct model_thread_work *thread, const struct model_state 
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct successor *successor = &next->list[next->count + i];
+		struct model_hash *recent;
 
 		thread->transitions++;
 		if (!model_do(thread->worker, state, moves[i], &successor->state)) {
@@ -188,6 +195,11 @@ static bool do_moves(struct model_thread_work *thread, const struct model_state 
 		}
 		successor->hash = model_state_hash(&successor->state);
 		successor->parent = parent;
+		recent = &next->recent[successor->hash.low % RECENT_STATES];
+		successor->is_known = model_hash_equal(*recent, successor->hash);
+		if (successor->is_known)
+			continue;
+		*recent = successor->hash;
 		model_visited_prefetch(thread->search->visited, successor->hash);
 	}
 	return true;
