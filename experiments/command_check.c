@@ -4,6 +4,7 @@
 
 #include "experiments/check_config.h"
 #include "experiments/check_kit.h"
+#include "experiments/command_check_coverage.h"
 #include "experiments/command_check_mutants.h"
 #include "experiments/commands.h"
 #include "experiments/progress.h"
@@ -32,6 +33,8 @@ struct check_options {
 	char *graph;
 	gboolean json;
 	char *mutant;
+	gboolean coverage;
+	char *out;
 };
 
 static volatile bool stop_wanted;
@@ -358,18 +361,78 @@ static void take_switches(struct check_options *options)
 		add_set(options, "check.partial_order=true");
 }
 
-/** One config, none only with --mutant. */
-static bool take_config(int argc, char **argv, const struct check_options *options, char **path, int *code)
+static void add_argument(GPtrArray *arguments, const char *option, char *value)
+{
+	g_ptr_array_add(arguments, g_strdup(option));
+	g_ptr_array_add(arguments, value);
+}
+
+/* The same check, by the program that counts. */
+static int check_coverage(char **paths, const struct check_options *options)
+{
+	g_autoptr(GPtrArray) more = g_ptr_array_new_with_free_func(g_free);
+
+	add_argument(more, "--jobs", g_strdup_printf("%d", options->jobs));
+	add_argument(more, "--max-states", g_strdup_printf("%" G_GINT64_FORMAT, options->max_states));
+	add_argument(more, "--max-depth", g_strdup_printf("%d", options->max_depth));
+	if (options->max_memory)
+		add_argument(more, "--max-memory", g_strdup(options->max_memory));
+	if (options->max_time)
+		add_argument(more, "--max-time", g_strdup(options->max_time));
+	if (options->depth_first)
+		g_ptr_array_add(more, g_strdup("--dfs"));
+	for (char **set = options->sets; set && *set; set++)
+		add_argument(more, "--set", g_strdup(*set));
+	g_ptr_array_add(more, NULL);
+	return lab_check_coverage(&(struct lab_coverage_options){
+		.configs = (const char *const *)paths,
+		.more = (const char *const *)more->pdata,
+		.out = options->out,
+		.json = options->json,
+	});
+}
+
+static char **take_paths(int argc, char **argv)
+{
+	GPtrArray *paths = g_ptr_array_new();
+
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") != 0)
+			g_ptr_array_add(paths, lab_config_path(argv[i]));
+	}
+	g_ptr_array_add(paths, NULL);
+	return (char **)g_ptr_array_free(paths, FALSE);
+}
+
+/** One config, none only with --mutant, any number with --coverage. */
+static bool take_configs(char **paths, const struct check_options *options, int *code)
 {
 	bool has_own = options->mutant && (!strcmp(options->mutant, "all") || strchr(options->mutant, ','));
+	guint count = g_strv_length(paths);
+	const char *wrong = NULL;
 
-	*path = argc > 1 ? lab_config_path(argv[argc - 1]) : NULL;
-	if (has_own ? !*path : *path || options->mutant)
+	if (options->coverage && options->mutant)
+		wrong = "--coverage and --mutant exclude each other";
+	else if (options->out && !options->coverage)
+		wrong = "--out goes with --coverage";
+	else if (count && has_own)
+		wrong = "each mutant has its own config, name none with several";
+	else if (!count && !options->mutant)
+		wrong = "a config is missing";
+	else if (count > 1 && !options->coverage)
+		wrong = "several configs go with --coverage only";
+	if (!wrong)
 		return true;
-	fprintf(stderr, "smblab: check: %s (--help tells more)\n",
-		has_own ? "each mutant has its own config, name none with several" : "a config is missing");
+	fprintf(stderr, "smblab: check: %s (--help tells more)\n", wrong);
 	*code = 2;
 	return false;
+}
+
+static int check(char **paths, const struct check_options *options)
+{
+	if (options->coverage)
+		return check_coverage(paths, options);
+	return options->mutant ? check_mutants(paths[0], options) : check_config(paths[0], options);
 }
 
 int lab_command_check(int argc, char **argv)
@@ -396,10 +459,13 @@ int lab_command_check(int argc, char **argv)
 		{ "json", 0, 0, G_OPTION_ARG_NONE, &options.json, "for programs", NULL },
 		{ "mutant", 0, 0, G_OPTION_ARG_STRING, &options.mutant,
 		  "check the program with a historical bug in it (model/mutants); several: \"all\" or A,B", "NAME" },
+		{ "coverage", 0, 0, G_OPTION_ARG_NONE, &options.coverage,
+		  "tell which code and which transitions the configs together never use", NULL },
+		{ "out", 0, 0, G_OPTION_ARG_FILENAME, &options.out, "where coverage.html goes (out/coverage)", "DIR" },
 		{ 0 },
 	};
 	const struct lab_usage usage = {
-		.arguments = "CONFIG",
+		.arguments = "CONFIG [CONFIG ...]",
 		.summary =
 			"Explore every order in which PDUs, replies, faults and timers can happen in a small system of "
 			"one client and one server, and judge each step by the rules (smblab list rules). Exit code 0: "
@@ -407,17 +473,19 @@ int lab_command_check(int argc, char **argv)
 		.example = "smblab check experiments/check/credits-1ch.ini --jobs 2",
 		.options = entries,
 		.least = 0,
-		.most = 1,
+		.most = 1000,
 	};
-	g_autofree char *path = NULL;
+	g_auto(GStrv) paths = NULL;
 	int code;
 
-	if (lab_usage_parse(&usage, &argc, &argv, &code) && lab_jobs_check(options.jobs, &code) &&
-	    take_config(argc, argv, &options, &path, &code)) {
+	if (lab_usage_parse(&usage, &argc, &argv, &code) && lab_jobs_check(options.jobs, &code)) {
+		paths = take_paths(argc, argv);
 		take_switches(&options);
-		code = options.mutant ? check_mutants(path, &options) : check_config(path, &options);
+		if (take_configs(paths, &options, &code))
+			code = check(paths, &options);
 	}
 	g_free(options.mutant);
+	g_free(options.out);
 	g_free(options.max_memory);
 	g_free(options.max_time);
 	g_strfreev(options.sets);

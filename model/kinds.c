@@ -19,6 +19,15 @@ void model_done_add(struct model_done *to, const struct model_done *more)
 		to->faults[fault] += more->faults[fault];
 }
 
+static uint64_t moved(const struct model_done *done, enum model_move_kind kind)
+{
+	uint64_t count = 0;
+
+	for (int choice = 0; choice < MODEL_CHOICES; choice++)
+		count += done->moves[kind][choice];
+	return count;
+}
+
 static uint64_t chosen(const struct model_done *done, enum model_choice_kind choice)
 {
 	uint64_t count = 0;
@@ -38,6 +47,7 @@ uint32_t model_kinds(const struct model_config *config, const struct model_done 
 {
 	const struct model_freedom *freedom = &config->freedom;
 	const struct model_kind freedoms[] = {
+		{ "steps", config->threads > 0, moved(done, MODEL_MOVE_START) },
 		{ "order", freedom->any_order, done->moves[MODEL_MOVE_WORK][MODEL_CHOICE_NONE] },
 		{ "grants", freedom->grants > 0, chosen(done, MODEL_CHOICE_GRANT) },
 		{ "interims", freedom->interim, chosen(done, MODEL_CHOICE_INTERIM) },

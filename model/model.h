@@ -154,7 +154,8 @@ struct model_done {
 const struct model_done *model_worker_done(const struct model_worker *worker);
 void model_done_add(struct model_done *to, const struct model_done *more);
 
-/** What may go wrong, and what MS-SMB2 leaves to the server, by the name of its key in configs. */
+/** What may go wrong, and what MS-SMB2 leaves to the server, by the name of its key in configs; and "steps", what the
+ *  application does: none happen when a mount that comes first fails. */
 struct model_kind {
 	const char *name;
 	bool is_allowed; /* by the config */

@@ -140,6 +140,17 @@ Test(check, what_was_added_to_the_model_is_lacking_no_more)
 	program_clear(&run);
 }
 
+Test(check, a_proof_that_nothing_happens_is_seen_for_what_it_is)
+{
+	struct program run = program_run(".", "check", CREDITS, "--set", "check.start=mounted", "--set",
+					 "server.credits_max=4", NULL);
+	g_autofree char *never = line_of(run.out, "allowed, but never happened: ");
+
+	cr_assert_not_null(never, "%s", run.out);
+	cr_assert_not_null(strstr(never, "steps"), "%s", never);
+	program_clear(&run);
+}
+
 Test(check, the_program_says_that_a_bound_was_reached)
 {
 	struct program run = program_run(".", "check", CREDITS, "--max-states", "20", NULL);

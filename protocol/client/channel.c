@@ -2,6 +2,7 @@
 /* The life of one channel: connect, NEGOTIATE, SESSION_SETUP in two legs, use, end (MS-SMB2 3.2.4.2). */
 #include "protocol/client/cancel.h"
 #include "protocol/client/smb1.h"
+#include "protocol/client/tables.h"
 #include "protocol/client/write.h"
 
 #include <assert.h>
@@ -110,6 +111,7 @@ void client_request_lost(struct smb_client *client, uint32_t slot)
 	struct smb_request *request = client_request_at(client, slot);
 	uint32_t channel = request->channel;
 
+	SMB_CELL_TAKEN(SMB_TABLE_REQUESTS, request->purpose, SMB_FATE_LOST);
 	smb_requests_ended(&client->requests, client_request_arrays(client), slot);
 	switch (request->purpose) {
 	case PURPOSE_NEGOTIATE:
@@ -270,11 +272,17 @@ static const struct channel_transition transitions[CHANNEL_STATES][CHANNEL_EVENT
 };
 /* clang-format on */
 
+bool client_channel_has_transition(enum channel_state state, enum channel_event event)
+{
+	return transitions[state][event].known;
+}
+
 void client_channel_step(struct smb_client *client, uint32_t i, enum channel_event event)
 {
 	struct client_channel *channel = client_channel_at(client, i);
 	const struct channel_transition *transition = &transitions[channel->state][event];
 
+	SMB_CELL_TAKEN(SMB_TABLE_CHANNELS, channel->state, event);
 	if (!transition->known) {
 		if (channel->state == CHANNEL_UNUSED || channel->state == CHANNEL_DOWN)
 			return; /* news of a connection that is over */

@@ -2,6 +2,7 @@
 /* From the bytes of a PDU to the request that waits for it (cifs 6.1, cifs_demultiplex_thread). */
 #include "protocol/client/cancel.h"
 #include "protocol/client/smb1.h"
+#include "protocol/client/tables.h"
 #include "protocol/client/write.h"
 
 #include <assert.h>
@@ -11,6 +12,7 @@ static void dispatch(struct smb_client *client, uint32_t slot, const struct smb2
 	struct smb_request *request = client_request_at(client, slot);
 	struct smb_request copy;
 
+	SMB_CELL_TAKEN(SMB_TABLE_REQUESTS, request->purpose, SMB_FATE_ANSWERED);
 	switch (request->purpose) {
 	case PURPOSE_NEGOTIATE:
 	case PURPOSE_SESSION_FIRST:

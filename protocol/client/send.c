@@ -2,6 +2,7 @@
 /* From the wish to send to a request on the wire: channel, credits, slot, MessageId. */
 #include "protocol/client/smb1.h"
 #include "protocol/client/state.h"
+#include "protocol/client/tables.h"
 
 #include <assert.h>
 
@@ -203,6 +204,7 @@ static void assign(struct smb_client *client, uint32_t slot, uint32_t index, uin
 	const struct purpose_info *info = client_purpose_info(request->purpose);
 	bool without_tree = info->without_tree;
 
+	SMB_CELL_TAKEN(SMB_TABLE_REQUESTS, request->purpose, SMB_FATE_SENT);
 	request->channel = index;
 	if (request->purpose == PURPOSE_COMMAND)
 		request->command = client_command_of(client, request, &without_tree);

@@ -506,6 +506,8 @@ enum channel_event {
 };
 /** Step the channel's state machine. An event that its state has no answer to brings the channel down. */
 void client_channel_step(struct smb_client *client, uint32_t i, enum channel_event event);
+/** Does the state have an answer to the event? */
+bool client_channel_has_transition(enum channel_state state, enum channel_event event);
 /** Give up a channel: its requests are lost, the host closes it. */
 void client_channel_drop(struct smb_client *client, uint32_t i, enum smb_op_verdict verdict, uint32_t status);
 void client_channel_answer(struct smb_client *client, struct smb_request *request, const struct smb2_message *message);
