@@ -2,6 +2,7 @@
 
 /* smblab check: every interleaving of a small system. */
 
+#include "experiments/assertions.h"
 #include "experiments/check_config.h"
 #include "experiments/check_kit.h"
 #include "experiments/command_check_coverage.h"
@@ -481,6 +482,7 @@ int lab_command_check(int argc, char **argv)
 	if (lab_usage_parse(&usage, &argc, &argv, &code) && lab_jobs_check(options.jobs, &code)) {
 		paths = take_paths(argc, argv);
 		take_switches(&options);
+		lab_assertions_take();
 		if (take_configs(paths, &options, &code))
 			code = check(paths, &options);
 	}

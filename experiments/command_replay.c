@@ -2,6 +2,7 @@
 
 /* smblab replay: a counterexample again, step by step. */
 
+#include "experiments/assertions.h"
 #include "experiments/check_config.h"
 #include "experiments/commands.h"
 #include "experiments/replay_sim.h"
@@ -340,5 +341,6 @@ int lab_command_replay(int argc, char **argv)
 		fprintf(stderr, "smblab: --to %d: steps are numbered from 1\n", options.to);
 		return 2;
 	}
+	lab_assertions_take();
 	return replay_file(argv[argc - 1], &options);
 }

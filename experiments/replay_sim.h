@@ -21,7 +21,7 @@ struct lab_sim_verdict {
 	bool is_broken;
 	bool is_same; /* the recorded rule, by the last recorded move */
 	bool is_seen; /* by the simulation's own monitor, server or application; else read off the state */
-	char rule[8]; /* as the checker has them */
+	char rule[12]; /* as the checker has them */
 	char text[256];
 };
 

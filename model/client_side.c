@@ -496,6 +496,14 @@ void model_client_unpack(struct model_worker *worker, uint32_t client)
 	model_unpack(kept + ports, length - ports, model->client_base, model->client_block, worker->client);
 }
 
+static uint32_t run(struct model_worker *worker, struct model_event event)
+{
+	happen(worker, event);
+	worker->is_starved = is_starved(worker);
+	drain(worker);
+	return model_client_put(worker);
+}
+
 static const struct model_effect *compute(struct model_worker *worker, uint32_t client, struct model_event event)
 {
 	struct model *model = worker->model;
@@ -504,10 +512,7 @@ static const struct model_effect *compute(struct model_worker *worker, uint32_t 
 	model_client_unpack(worker, client);
 	smb_monitor_report_to(model_client_monitor(model, worker->client), violated, worker);
 	worker->is_unsent = event.choice == MODEL_CHOICE(MODEL_CHOICE_UNSENT, 0);
-	happen(worker, event);
-	worker->is_starved = is_starved(worker);
-	drain(worker);
-	worker->effect->next = model_client_put(worker);
+	model_guarded(worker, event, run, client);
 	return model_effect_keep(worker, MODEL_SIDE_CLIENT, client, event);
 }
 

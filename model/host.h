@@ -17,6 +17,11 @@ void model_tell_mounted(const struct model_config *config, const struct smb_clie
 /** The operation that `thread` (MODEL_SYSTEM: the mount or unmount) would begin in `state`; its pointers lead into the
  *  config. */
 struct smb_op model_state_op(struct model_worker *worker, const struct model_state *state, uint32_t thread);
+/**
+ * For the handler of failed assertions: when the calling thread runs a core for a model, the event has broken the rule
+ * "assertion", with `text`, which must stay where it is, and this does not return. Else it does nothing.
+ */
+void model_core_stops(const char *text);
 /** The choice of a move, as the server takes it. */
 struct smb_server_choice model_choice(const struct model_config *config, uint16_t choice);
 

@@ -157,6 +157,12 @@ static inline const struct model_server_ports *model_server_ports(const struct m
 void model_server_unpack(struct model_worker *worker, uint32_t server);
 struct smb_server *model_server_core(uint8_t *block);
 
+/* guard.c */
+/** Let `run` compute the effect of an event on a side, and which it is then; when the core stops itself, the side is
+ *  `before`. */
+void model_guarded(struct model_worker *worker, struct model_event event,
+		   uint32_t (*run)(struct model_worker *worker, struct model_event event), uint32_t before);
+
 /* pdu.c */
 uint32_t model_pdu_put(struct model *model, const struct smb_pdu *pdu, bool is_request);
 static inline const struct model_pdu *model_pdu_get(const struct model *model, uint32_t number)

@@ -97,7 +97,7 @@ uint32_t model_moves(struct model_worker *worker, const struct model_state *stat
 
 /** A rule that was broken, or how else a run is wrong. */
 struct model_fault_found {
-	char rule[8]; /* "C6"; "stuck", "valid", "fails", "cut" when it is none of the numbered ones */
+	char rule[12]; /* "C6"; "stuck", "valid", "fails", "cut", "assertion" when it is none of the numbered ones */
 	char text[240];
 	bool has_message; /* a message of `channel` was seen to break it */
 	uint32_t channel;

@@ -275,13 +275,18 @@ void model_server_unpack(struct model_worker *worker, uint32_t server)
 	model_unpack(kept + ports, length - ports, model->server_base, model->server_block, worker->server);
 }
 
+static uint32_t run(struct model_worker *worker, struct model_event event)
+{
+	happen(worker, event);
+	drain(worker);
+	return model_server_put(worker);
+}
+
 static const struct model_effect *compute(struct model_worker *worker, uint32_t server, struct model_event event)
 {
 	*worker->effect = (struct model_effect){ 0 };
 	model_server_unpack(worker, server);
-	happen(worker, event);
-	drain(worker);
-	worker->effect->next = model_server_put(worker);
+	model_guarded(worker, event, run, server);
 	return model_effect_keep(worker, MODEL_SIDE_SERVER, server, event);
 }
 

@@ -62,6 +62,7 @@ static const struct {
 	{ "C36", "what receives never waits, and calls each request's completion once" },
 	{ "stuck", "something can still happen - an answer, a timer, a wake-up - until the application is done" },
 	{ "fails", "the operation ends without an error, as nothing was cut, refused or late" },
+	{ "assertion", "the core goes on: what the assertion says holds after each event" },
 	{ "valid", "the core's own predicate of a valid state holds after each event" },
 };
 

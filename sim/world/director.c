@@ -32,6 +32,8 @@ struct world_director {
 	bool is_over;
 };
 
+static struct world *directed; /* the process's one, for who comes from nowhere */
+
 /* -------------------------------------------------------------------------------------------------------------- waiting */
 
 static bool is_same(const struct sim_turn *waits, const struct sim_turn *turn)
@@ -286,6 +288,7 @@ static void director_main(void *arg)
 	struct world_director *director = world->site->director;
 	struct sim_script_result *result = director->result;
 
+	directed = world;
 	sim_sleep_until(world->engine, START_NS);
 	come_to_rest(world);
 	result->end = play(world);
@@ -354,6 +357,18 @@ static void make_point(const struct sim_script *script, struct sim_point *point)
 	point->monitor = true;
 }
 
+void sim_script_core_stops(const char *text)
+{
+	struct world *world = directed;
+
+	if (!world)
+		return;
+	directed = NULL; /* the core may not survive being looked at */
+	world_director_note(world, "assertion", text);
+	world_end(world, SIM_OUTCOME_FAILED, text);
+	sim_engine_rest(world->engine);
+}
+
 bool sim_script_run(const struct sim_script *script, const struct sim_trace *trace, struct sim_script_result *result,
 		    GError **error)
 {
@@ -366,6 +381,7 @@ bool sim_script_run(const struct sim_script *script, const struct sim_trace *tra
 	*result = (struct sim_script_result){ .end = SIM_SCRIPT_ENDED };
 	make_point(script, point);
 	is_run = world_run(point, trace, &director, told, error);
+	directed = NULL;
 	g_ptr_array_unref(director.waiting);
 	return is_run;
 }

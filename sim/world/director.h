@@ -83,9 +83,9 @@ struct sim_script_result {
 	enum sim_script_end end;
 	uint32_t at; /* index of the last turn that was begun */
 	uint32_t waiting; /* works, handshakes, and connections and directions with PDUs, that wait for their turn */
-	char rule
-		[8]; /* the first that was seen broken: by the monitor; "cut": the server cut a connection; "valid": the
-		       * client took an operation not; "C22": it sent where it is not connected. Empty: none */
+	/* The first that was seen broken: by the monitor; "cut": the server cut a connection; "valid": the client took an
+	 * operation not; "C22": it sent where it is not connected; "assertion": a core stopped itself. Empty: none. */
+	char rule[12];
 	char text[256];
 	uint32_t rule_at; /* the turn in which it was */
 };
@@ -94,5 +94,8 @@ struct sim_trace;
 /** False for an environment error only. One run per process, as sim_world_run. */
 bool sim_script_run(const struct sim_script *script, const struct sim_trace *trace, struct sim_script_result *result,
 		    GError **error);
+
+/** For the handler of failed assertions, as model_core_stops: the run of a script ends here. */
+void sim_script_core_stops(const char *text);
 
 #endif
