@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define SYSTEM "compound"
+#define TIMES 3
 #define STATES_OF_CORES "200000" /* where every step runs a core, all states would take a minute */
 
 struct run {
@@ -95,6 +96,13 @@ static struct run measure(const char *const *arguments)
 	return run;
 }
 
+/* Each several times in turn, as other work on the machine may be in the way of any one. */
+static void keep_best(struct run *best, struct run run)
+{
+	if (!best->states || run.seconds < best->seconds)
+		*best = run;
+}
+
 static double rate(const struct run *run)
 {
 	return (double)run->states / run->seconds;
@@ -110,17 +118,19 @@ int main(void)
 {
 	const char *cores[] = { SMB_SPIN_PROGRAM, SYSTEM, "forget", STATES_OF_CORES, NULL };
 	const char *memory[] = { SMB_SPIN_PROGRAM, SYSTEM, "remember", "0", NULL };
-	struct run checker, spin, remembering;
+	struct run checker = { 0 }, spin = { 0 }, remembering = { 0 };
 
 	if (!*cores[0]) {
 		fprintf(stderr, "model bench: spin was not there when this was configured; apt-get install spin, "
 				"and run ./lab bench again\n");
 		return 3;
 	}
-	checker = measure(NULL);
-	spin = measure(cores);
-	remembering = measure(memory);
-	printf("model: %s, one thread\n", SYSTEM);
+	for (int i = 0; i < TIMES; i++) {
+		keep_best(&checker, measure(NULL));
+		keep_best(&spin, measure(cores));
+		keep_best(&remembering, measure(memory));
+	}
+	printf("model: %s, one thread, the best of %d\n", SYSTEM, TIMES);
 	printf("  %-34s %8s %9s %9s %11s\n", "", "states", "CPU s", "states/s", "MB/million");
 	print("smblab check", &checker);
 	print("Spin, cores in every step", &spin);
