@@ -28,6 +28,7 @@ struct replay {
 	GPtrArray *lanes[MODEL_CHANNELS_MAX][2]; /* GBytes *: what is under way in the simulation */
 	bool is_mounted;
 	int failed_at; /* the step in which an operation ended with an error; -1: none */
+	bool is_invalid; /* a block of the simulation, since the last step */
 	uint32_t at_work; /* threads of the application with an operation under way */
 	const char *difference; /* after the step at which the simulation was stopped */
 };
@@ -273,6 +274,8 @@ static bool rested(void *context, uint32_t turn, const struct sim_cores *cores)
 	struct replay *replay = context;
 	const struct step *step = step_at(replay, turn);
 
+	replay->is_invalid = !smb_client_is_valid(cores->client) || !smb_server_is_valid(cores->server) ||
+			     !smb_monitor_is_valid(cores->monitor);
 	clear_lanes(replay, &step->move, cores->server);
 	replay->difference = difference(replay, &step->after, cores);
 	return !replay->difference;
@@ -296,18 +299,30 @@ static void note_broken(struct lab_sim_verdict *verdict, const char *rule, const
 	g_strlcpy(verdict->text, text, sizeof(verdict->text));
 }
 
-/* What the model found in the state that both have. What it found otherwise, the simulation must have seen, too. */
-static bool is_found_here(const struct replay *replay, const struct sim_script_result *result)
+enum found { NOT_FOUND, SEEN, READ_OFF };
+
+static enum found seen_if(bool is_seen)
+{
+	return is_seen ? SEEN : NOT_FOUND;
+}
+
+/* What the monitor says of a PDU, and the server of a client, the simulation must have seen itself by now; and how it goes
+ * for the application. Other rules are about the state that both have. */
+static enum found find_here(const struct replay *replay, const struct sim_script_result *result)
 {
 	const char *rule = replay->found.rule;
 
-	if (!replay->is_broken || replay->found.has_message || !strcmp(rule, "cut"))
-		return false;
-	if (!strcmp(rule, "fails") || !strcmp(rule, "C33"))
-		return replay->failed_at + 1 == (int)replay->steps->len;
+	if (!replay->is_broken || replay->found.has_message || !strcmp(rule, "cut") || !strcmp(rule, "assertion"))
+		return NOT_FOUND;
 	if (replay->is_at_end && result->waiting)
-		return false;
-	return strcmp(rule, "stuck") != 0 || replay->at_work;
+		return NOT_FOUND;
+	if (!strcmp(rule, "fails") || !strcmp(rule, "C33"))
+		return seen_if(replay->failed_at + 1 == (int)replay->steps->len);
+	if (!strcmp(rule, "stuck"))
+		return seen_if(replay->at_work);
+	if (!strcmp(rule, "valid"))
+		return seen_if(replay->is_invalid);
+	return READ_OFF;
 }
 
 static void tell_why(struct replay *replay, const struct sim_script_result *result, struct lab_sim_verdict *verdict)
@@ -326,6 +341,7 @@ static void tell_why(struct replay *replay, const struct sim_script_result *resu
 static void judge(struct replay *replay, const struct sim_script_result *result, const char *rule,
 		  struct lab_sim_verdict *verdict)
 {
+	enum found found = find_here(replay, result);
 	guint last = replay->steps->len - 1;
 
 	*verdict = (struct lab_sim_verdict){ .is_followed = result->end == SIM_SCRIPT_PLAYED ||
@@ -337,8 +353,8 @@ static void judge(struct replay *replay, const struct sim_script_result *result,
 		verdict->is_same = result->rule_at == last && !strcmp(rule, result->rule);
 	} else if (!verdict->is_followed) {
 		tell_why(replay, result, verdict);
-	} else if (is_found_here(replay, result)) {
-		note_broken(verdict, replay->found.rule, replay->found.text, replay->failed_at == (int)last);
+	} else if (found != NOT_FOUND) {
+		note_broken(verdict, replay->found.rule, replay->found.text, found == SEEN);
 		verdict->is_same = !strcmp(rule, replay->found.rule);
 	}
 }
