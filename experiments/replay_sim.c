@@ -254,6 +254,21 @@ static bool is_same_server(struct replay *replay, const struct model_state *stat
 	       !memcmp(here, there, length);
 }
 
+static bool is_same_monitor(struct replay *replay, const struct model_state *state, const struct smb_monitor *monitor)
+{
+	const struct smb_monitor *expected = model_state_monitor(replay->worker, state);
+
+	for (uint32_t i = 0; i < replay->config.client_limits.channels; i++) {
+		struct smb_monitor_channel has, wanted;
+
+		smb_monitor_look(monitor, i, &has);
+		smb_monitor_look(expected, i, &wanted);
+		if (has.credits != wanted.credits || has.in_flight != wanted.in_flight)
+			return false;
+	}
+	return true;
+}
+
 static const char *difference(struct replay *replay, const struct model_state *state, const struct sim_cores *cores)
 {
 	for (uint32_t i = 0; i < replay->config.client_limits.channels; i++) {
@@ -266,6 +281,8 @@ static const char *difference(struct replay *replay, const struct model_state *s
 		return "the client is not in the state that it has in the checker";
 	if (!is_same_server(replay, state, cores->server))
 		return "the server is not in the state that it has in the checker";
+	if (!is_same_monitor(replay, state, cores->monitor))
+		return "the monitor counts other credits or requests in flight than in the checker";
 	return NULL;
 }
 

@@ -66,6 +66,12 @@ void model_client_init(struct model *model, uint8_t *block)
 	model_tell_monitor(config, monitor);
 }
 
+const struct smb_monitor *model_state_monitor(struct model_worker *worker, const struct model_state *state)
+{
+	model_client_unpack(worker, state->client);
+	return model_client_monitor(worker->model, worker->client);
+}
+
 void model_tell_monitor(const struct model_config *config, struct smb_monitor *monitor)
 {
 	smb_monitor_set_expect(monitor, &(struct smb_monitor_expect){ .grants_vary = config->freedom.grants > 0 });

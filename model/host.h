@@ -14,6 +14,8 @@ void model_tell_monitor(const struct model_config *config, struct smb_monitor *m
 /** and after it. */
 void model_tell_mounted(const struct model_config *config, const struct smb_client *client,
 			struct smb_monitor *monitor);
+/** The monitor of a state, as model_state_client. */
+const struct smb_monitor *model_state_monitor(struct model_worker *worker, const struct model_state *state);
 /** The operation that `thread` (MODEL_SYSTEM: the mount or unmount) would begin in `state`; its pointers lead into the
  *  config. */
 struct smb_op model_state_op(struct model_worker *worker, const struct model_state *state, uint32_t thread);
