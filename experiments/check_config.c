@@ -362,6 +362,10 @@ static bool build(struct draft *draft, GError **error)
 			       report.key >= 0 ? lab_key_dotted((guint)report.key) : "", report.key >= 0 ? ": " : "");
 		return false;
 	}
+	if (point->mount.vers == SMB_VERS_1)
+		return lab_refuse(error,
+				  "%s: vers=1.0 has no credits and no compounds: the model has SMB2 and SMB3 alone",
+				  draft->check->path);
 	channels = point->mount.multichannel ? MIN(point->mount.max_channels, MODEL_CHANNELS_MAX) : 1;
 	model->client = (struct smb_client_config){
 		.policy = point->policy,

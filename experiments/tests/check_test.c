@@ -61,6 +61,8 @@ Test(check, a_slip_is_named_with_its_line)
 	assert_refused(BASE "thread1=open f\n[check]\nstart=later\n", "neither mount nor mounted");
 	assert_refused(BASE "thread1=open f\n[network]\nrtt=1ms\n", "unknown key");
 	assert_refused("[client]\nkernel=9.9\n", "no era");
+	assert_refused("[client]\nkernel=6.1\nmount=vers=1.0\n[workload]\nfiles=f\nthread1=open f\n",
+		       "the model has SMB2 and SMB3 alone");
 }
 
 Test(check, a_wrong_set_is_named)

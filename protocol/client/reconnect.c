@@ -69,9 +69,7 @@ static void invalidate_handles(struct smb_client *client)
 		if (file->state == FILE_FREE)
 			continue;
 		file->is_invalid = true;
-		if (file->break_pending)
-			client->breaks_pending--;
-		file->break_pending = false; /* nobody waits for that acknowledgement any more */
+		client_break_forget(client, file); /* nobody waits for that acknowledgement any more */
 	}
 }
 

@@ -293,6 +293,8 @@ static void script_send(struct smb_client *client, struct client_op *op, const s
 	}
 	if (step->purposes[0] == PURPOSE_HANDLE_CLOSE || step->purposes[0] == PURPOSE_STAT_CLOSE)
 		op->handle_is_open = false;
+	if (step->purposes[0] == PURPOSE_CLOSE)
+		client_break_forget(client, client_file_at(client, op->file)); /* the CLOSE is the answer */
 	op->headers_taken = false;
 	op->outstanding = step->count;
 	op->status = STATUS_SUCCESS;

@@ -631,6 +631,8 @@ void client_break_received(struct smb_client *client, const struct smb2_message 
 void client_break_answer(struct smb_client *client, uint32_t slot);
 /** Send acknowledgements that are due; false when no request slot was free. */
 bool client_breaks_send(struct smb_client *client);
+/** Nobody waits for an acknowledgement of the file's break any more. */
+void client_break_forget(struct smb_client *client, struct client_file *file);
 void client_timers_run(struct smb_client *client);
 uint64_t client_next_timer(const struct smb_client *client);
 

@@ -10,6 +10,26 @@
 #define OPLOCK_NONE 0x00
 #define OPLOCK_LEVEL_II 0x01
 
+/* A file leaves the kernel's list before its CLOSE is sent (cifs 6.1, _cifsFileInfo_put): a break that comes later finds
+ * nobody, and the CLOSE is all the answer that the server needs. */
+static bool is_closed(const struct smb_client *client, uint32_t i)
+{
+	for (uint32_t slot = 0; slot < client->requests.size; slot++) {
+		const struct smb_request *request = client_request_at(client, slot);
+
+		if (request->state != SMB_REQUEST_FREE && request->purpose == PURPOSE_CLOSE && request->file == i)
+			return true;
+	}
+	return false;
+}
+
+void client_break_forget(struct smb_client *client, struct client_file *file)
+{
+	if (file->break_pending)
+		client->breaks_pending--;
+	file->break_pending = false;
+}
+
 /** Caching ends where the new state says; an acknowledgement is sent as soon as there is a slot. */
 static void apply_break(struct smb_client *client, uint32_t i, bool may_cache_reads, bool acknowledge)
 {
@@ -30,7 +50,7 @@ static void lease_break(struct smb_client *client, const struct smb2_lease_break
 
 		if (file->state == FILE_FREE || (file->is_invalid && file->state != FILE_OPENING))
 			continue;
-		if (memcmp(file->lease_key, notify->lease_key, sizeof(file->lease_key)) != 0)
+		if (memcmp(file->lease_key, notify->lease_key, sizeof(file->lease_key)) != 0 || is_closed(client, i))
 			continue;
 		file->lease_state = notify->new_state;
 		/* On another channel it may overtake the answer to the CREATE (cifs 6.1, cifs_add_pending_open). */
@@ -53,7 +73,7 @@ static void oplock_break(struct smb_client *client, const struct smb2_oplock_bre
 		if ((file->state != FILE_OPEN && file->state != FILE_CLOSING) || file->is_invalid)
 			continue;
 		if (file->id.persistent != notify->file_id.persistent ||
-		    file->id.volatile_id != notify->file_id.volatile_id)
+		    file->id.volatile_id != notify->file_id.volatile_id || is_closed(client, i))
 			continue;
 		file->oplock_level = notify->oplock_level;
 		/* From level II there is only one way down: no acknowledgement (MS-SMB2 3.3.4.6). */

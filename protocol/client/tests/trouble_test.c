@@ -276,6 +276,33 @@ Test(trouble, an_oplock_of_2_0_is_acknowledged_by_file)
 	peer_free(peer);
 }
 
+/* Found by the model checker: the handle of the acknowledgement was closed before it (C22). */
+Test(trouble, a_break_that_comes_after_the_close_was_sent_is_not_acknowledged)
+{
+	static const char *const mounts[] = { "vers=2.0", "vers=3.0" };
+
+	for (size_t i = 0; i < sizeof(mounts) / sizeof(*mounts); i++) {
+		struct peer *peer = peer_new("6.1", mounts[i], 4096);
+		struct smb_op close = { .kind = SMB_OP_CLOSE };
+		struct smb2_message notify = lease_break(1, 1);
+
+		close.file = peer_mount_and_open(peer);
+		if (i == 0) {
+			notify.kind = SMB2_BODY_OPLOCK_BREAK;
+			notify.body.oplock_break = (struct smb2_oplock_break){ .oplock_level = 1,
+									       .file_id = { 0x77, 0x77 } };
+		}
+		peer_submit(peer, &close);
+		uint32_t sent = peer->log_count;
+		cr_assert_eq(peer->log[sent - 1].command, SMB2_CLOSE, "%s", mounts[i]);
+		cr_expect_eq(peer_send(peer, 0, &notify), SMB_RECEIVE_OK, "%s", mounts[i]);
+		peer_run(peer);
+		cr_expect_eq(peer->log_count, sent, "%s", mounts[i]);
+		cr_expect_eq(peer->done.verdict, SMB_OP_OK, "%s", mounts[i]);
+		peer_free(peer);
+	}
+}
+
 #define SECOND UINT64_C(1000000000)
 
 Test(trouble, an_idle_channel_is_echoed_and_a_silent_one_given_up)
