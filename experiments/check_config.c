@@ -64,6 +64,15 @@ static bool set_liveness(struct draft *draft, const char *name, const char *text
 	return lab_bool_parse(text, &draft->check->model.is_live, error);
 }
 
+static bool set_symmetry(struct draft *draft, const char *name, const char *text, GError **error)
+{
+	(void)name;
+	draft->check->model.symmetry = !strcmp(text, "threads");
+	if (draft->check->model.symmetry || !strcmp(text, "none"))
+		return true;
+	return lab_refuse(error, "'%s' is neither threads nor none", text);
+}
+
 static bool set_partial_order(struct draft *draft, const char *name, const char *text, GError **error)
 {
 	(void)name;
@@ -201,6 +210,9 @@ static const struct {
 	  set_unmount },
 	{ { "check", "liveness", "from every state the application must be able to get done", "true|false", "false" },
 	  set_liveness },
+	{ { "check", "symmetry", "threads that do the same are taken for each other; not with liveness", "threads|none",
+	    "none" },
+	  set_symmetry },
 	{ { "check", "partial_order", "orders that come to the same are left out; not with liveness", "true|false",
 	    "false" },
 	  set_partial_order },

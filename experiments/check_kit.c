@@ -38,18 +38,21 @@ bool lab_kit_write(const char *directory, const char *config_path, char **sets, 
 {
 	struct kit_origin origin;
 	struct kit_walk *walk;
+	struct model *plain;
 	g_autofree char *note = NULL;
 	bool is_written;
 	guint bad;
 
 	if (!fill_origin(config_path, sets, &origin, error))
 		return false;
-	walk = kit_walk_new(model, result->trace, &bad, error);
+	plain = model_without_symmetry(model);
+	walk = kit_walk_new(plain, result->trace, &bad, error);
 	is_written = walk && kit_write(directory, walk, &origin, &note, error);
 	if (is_written)
 		fprintf(stderr, "counterexample kit: %s%s%s%s\n", directory, note ? " (" : "", note ? note : "",
 			note ? ")" : "");
 	kit_walk_free(walk);
+	model_free(plain);
 	kit_origin_clear(&origin);
 	return is_written;
 }

@@ -28,6 +28,7 @@ struct check_options {
 	char *max_time;
 	int jobs;
 	char **sets;
+	gboolean symmetry;
 	gboolean partial_order;
 	char *kit;
 	gboolean no_kit;
@@ -69,7 +70,13 @@ static double megabytes_per_million(const struct model_progress *numbers)
 
 static const char *reductions(const struct model_config *config)
 {
-	return config->partial_order ? " (orders that come to the same left out)" : "";
+	static const char *const told[2][2] = {
+		{ "", " (orders that come to the same left out)" },
+		{ " (threads that do the same taken for each other)",
+		  " (threads that do the same taken for each other, orders that come to the same left out)" },
+	};
+
+	return told[config->symmetry][config->partial_order];
 }
 
 static char *last_line(const struct lab_check *check, const struct model_result *result)
@@ -92,10 +99,11 @@ static char *last_line(const struct lab_check *check, const struct model_result 
 /* One line per step. */
 static void print_trace(struct model *model, const GArray *trace, JsonBuilder *json)
 {
-	struct model_worker *worker = model_worker_new(model);
+	struct model *plain = model_without_symmetry(model);
+	struct model_worker *worker = model_worker_new(plain);
 	struct model_state state, next;
 
-	model_first_state(model, &state);
+	model_first_state(plain, &state);
 	for (guint i = 0; i < trace->len; i++) {
 		struct model_move move = g_array_index(trace, struct model_move, i);
 		g_autoptr(GString) told = g_string_new(NULL);
@@ -103,7 +111,7 @@ static void print_trace(struct model *model, const GArray *trace, JsonBuilder *j
 		g_autoptr(GString) line = g_string_new(NULL);
 
 		model_move_tell(worker, &state, move, told);
-		model_move_write(model, move, line);
+		model_move_write(plain, move, line);
 		model_do(worker, &state, move, &next);
 		model_state_tell(worker, &next, numbers);
 		state = next;
@@ -118,6 +126,7 @@ static void print_trace(struct model *model, const GArray *trace, JsonBuilder *j
 		json_builder_end_object(json);
 	}
 	model_worker_free(worker);
+	model_free(plain);
 }
 
 /* A proof says nothing of what never happened. */
@@ -167,6 +176,9 @@ static void print_text(const struct lab_check *check, struct model *model, const
 	printf("states %" G_GUINT64_FORMAT ", transitions %" G_GUINT64_FORMAT ", depth %u, ends %" G_GUINT64_FORMAT
 	       "\n",
 	       numbers->states, numbers->transitions, numbers->depth, result->ends);
+	if (check->model.symmetry)
+		printf("symmetry: %" G_GUINT64_FORMAT " more states differ only in which thread is how far\n",
+		       numbers->swapped);
 	if (check->model.partial_order)
 		printf("partial order: %" G_GUINT64_FORMAT " moves left out\n", numbers->spared);
 	printf("parts: %" G_GUINT64_FORMAT " client sides, %" G_GUINT64_FORMAT " server sides, %" G_GUINT64_FORMAT
@@ -194,6 +206,7 @@ static void print_json(const struct lab_check *check, struct model *model, const
 	lab_json_string(json, "rule", result->outcome == MODEL_BROKEN ? result->found.rule : NULL);
 	lab_json_whole(json, "states", (gint64)numbers->states);
 	lab_json_whole(json, "transitions", (gint64)numbers->transitions);
+	lab_json_whole(json, "states_swapped", (gint64)numbers->swapped);
 	lab_json_whole(json, "moves_left_out", (gint64)numbers->spared);
 	lab_json_whole(json, "depth", numbers->depth);
 	lab_json_whole(json, "ends", (gint64)result->ends);
@@ -358,6 +371,8 @@ static void add_set(struct check_options *options, const char *set)
 
 static void take_switches(struct check_options *options)
 {
+	if (options->symmetry)
+		add_set(options, "check.symmetry=threads");
 	if (options->partial_order)
 		add_set(options, "check.partial_order=true");
 }
@@ -450,6 +465,8 @@ int lab_command_check(int argc, char **argv)
 		{ "jobs", 'j', 0, G_OPTION_ARG_INT, &options.jobs, "threads; 0 = one per core (1)", "N" },
 		{ "set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.sets, "replace a value of the config",
 		  "SECTION.KEY=VALUE" },
+		{ "symmetry", 0, 0, G_OPTION_ARG_NONE, &options.symmetry,
+		  "take threads that do the same for each other (check.symmetry=threads)", NULL },
 		{ "partial-order", 0, 0, G_OPTION_ARG_NONE, &options.partial_order,
 		  "leave out orders that come to the same (check.partial_order=true)", NULL },
 		{ "kit", 0, 0, G_OPTION_ARG_FILENAME, &options.kit,

@@ -207,6 +207,8 @@ static struct lab_check *build_check(const char *path, const struct kit_replay *
 
 	if (!check)
 		g_prefix_error(error, "%s: the config in it: ", path);
+	else
+		check->model.symmetry = false; /* a trace is of the threads as they are */
 	return check;
 }
 

@@ -14,8 +14,9 @@
  * rules when an event happens to a side, credits by what each event changes in the balance, and how runs end. Faults
  * only move behind an event at the client, never in front of one, so what a fault excuses is judged alike.
  *
- * What happens to both sides at once (a connection is made, cut, or closed by the client) stands in no such order:
- * where it can happen all moves are taken. Over one connection without cuts most is saved; over several it is seldom
+ * What concerns both sides at once stands in no such order: a connection is made, cut, or closed by the client; an fsync
+ * returns, and the server is looked at; the application is done, and a run in which nothing else is under way ends there
+ * instead of waiting for a break. Where that can happen all moves are taken. Over one connection without cuts most is saved; over several it is seldom
  * that all of them bring something; while a cut is left nothing is saved.
  */
 
@@ -48,21 +49,31 @@ static bool is_fed(const struct model *model, const struct model_state *state)
 	return has_any;
 }
 
-static bool closes(struct model_worker *worker, const struct model_state *state, struct model_move move)
+static const struct model_effect *effect_of(struct model_worker *worker, const struct model_state *state,
+					    struct model_move move)
 {
 	struct model_event event = { .kind = move.kind, .channel = move.channel, .choice = move.choice };
-	const struct model_effect *effect;
 
 	event.argument = move.argument;
 	if (move.kind == MODEL_MOVE_TO_CLIENT)
 		event.argument =
 			model_wires_get(worker->model->wires, state->wire[move.channel][MODEL_TO_CLIENT])->first;
-	effect = model_client_do(worker, state->client, event);
+	return model_client_do(worker, state->client, event);
+}
+
+/* Does it concern the client alone? */
+static bool is_private(struct model_worker *worker, const struct model_state *state, struct model_move move)
+{
+	const struct model_effect *effect = effect_of(worker, state, move);
+	const struct model_client_ports *next = model_client_ports(worker->model, effect->next);
+
 	for (uint32_t i = 0; i < effect->outputs; i++) {
 		if (effect->output[i].kind != MODEL_OUTPUT_PDU)
-			return true;
+			return false;
 	}
-	return false;
+	if (state->left[MODEL_FAULT_BREAK] && !next->is_at_work && !next->startable)
+		return false;
+	return !effect->synced;
 }
 
 uint32_t model_ample(struct model_worker *worker, const struct model_state *state, struct model_move *moves,
@@ -75,7 +86,7 @@ uint32_t model_ample(struct model_worker *worker, const struct model_state *stat
 	for (uint32_t i = 0; i < count; i++) {
 		if (sides[moves[i].kind] == SIDE_BOTH)
 			return count;
-		if (sides[moves[i].kind] == SIDE_CLIENT && closes(worker, state, moves[i]))
+		if (sides[moves[i].kind] == SIDE_CLIENT && !is_private(worker, state, moves[i]))
 			return count;
 	}
 	for (uint32_t i = 0; i < count; i++) {

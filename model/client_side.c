@@ -434,6 +434,7 @@ static void fill_ports(struct model_worker *worker, struct model_client_ports *p
 		.phase = head->phase,
 		.startable = model_threads_startable(&model->config, head),
 		.is_armed = head->wake_ns != UINT64_MAX,
+		.orbit = (uint8_t)model_symmetry_orbit(&model->config, head),
 	};
 	for (uint32_t t = 0; t <= MODEL_SYSTEM; t++)
 		ports->running |= (uint8_t)(head->thread[t].is_running << t);
@@ -492,11 +493,14 @@ uint32_t model_client_put(struct model_worker *worker)
 {
 	struct model *model = worker->model;
 	struct model_client_ports *ports = (struct model_client_ports *)(void *)worker->packed;
-	struct model_hash hash = hash_side(worker);
-	uint32_t number = model_store_find(model->clients, hash);
-	uint32_t by_event;
+	struct model_hash hash;
+	uint32_t number, by_event;
 	size_t length;
 
+	if (model->config.symmetry)
+		model_symmetry_sort(&model->config, head_of(worker->client));
+	hash = hash_side(worker);
+	number = model_store_find(model->clients, hash);
 	if (number) {
 		model_effect_part_broken(worker, model_client_ports(model, number)->broken);
 		return number;

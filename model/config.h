@@ -82,6 +82,7 @@ struct model_config {
 	bool unmounts; /* when all threads are done */
 	bool starts_mounted; /* the mount happens once, before the first state, without choices and faults */
 	bool is_live; /* the rules of liveness are judged, too */
+	bool symmetry; /* threads that do the same are taken for each other (symmetry.c); not with is_live */
 	bool partial_order; /* orders that come to the same are left out (ample.c); not with is_live */
 	struct model_freedom freedom;
 	uint8_t faults[MODEL_FAULTS]; /* how often each */

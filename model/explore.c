@@ -86,6 +86,7 @@ static void add_up(const struct model_search *search, struct model_progress *num
 	};
 	for (guint i = 0; i < search->thread_count; i++) {
 		numbers->transitions += search->threads[i].transitions;
+		numbers->swapped += search->threads[i].swapped;
 		numbers->spared += search->threads[i].spared;
 		numbers->queue += search->threads[i].next.count;
 	}
@@ -171,9 +172,12 @@ static void add_successors(struct model_thread_work *thread)
 	for (uint32_t i = 0; i < next->count; i++) {
 		const struct successor *successor = &next->list[i];
 
-		if (!successor->is_known &&
-		    model_visited_add(thread->search->visited, successor->hash, successor->parent))
-			model_queue_push(&thread->next, &successor->state);
+		if (successor->is_known ||
+		    !model_visited_add(thread->search->visited, successor->hash, successor->parent))
+			continue;
+		model_queue_push(&thread->next, &successor->state);
+		if (thread->search->config->symmetry)
+			thread->swapped += model_state_orbit(thread->search->model, &successor->state) - 1;
 	}
 	next->count = 0;
 }
@@ -471,6 +475,8 @@ static void conclude(struct model_search *search, struct model_result *result)
 	if (search->is_broken) {
 		result->found = search->found;
 		result->trace = model_trace_find(search);
+		if (search->config->symmetry)
+			model_symmetry_unfold(search->model, result->trace, &result->found);
 	}
 }
 

@@ -32,6 +32,8 @@ enum model_bound { MODEL_BOUND_NONE, MODEL_BOUND_STATES, MODEL_BOUND_DEPTH, MODE
 struct model_progress {
 	uint64_t states; /* different ones so far */
 	uint64_t transitions;
+	uint64_t swapped; /* states besides these that differ only in which of some threads is how far; see
+			   * model_config.symmetry */
 	uint64_t spared; /* moves that were not done, as another order of them is (model_config.partial_order) */
 	uint64_t queue; /* states that wait */
 	uint32_t depth;

@@ -38,6 +38,7 @@ struct model_thread_work {
 	struct model_queue next; /* found by this thread */
 	uint64_t transitions;
 	uint64_t spared;
+	uint64_t swapped;
 	uint64_t ends;
 	GThread *thread;
 };
@@ -79,6 +80,10 @@ void model_liveness_check(struct model_search *search);
 /** ample.c: of the moves of a state put those in front that must be done; returns how many. The others may wait. */
 uint32_t model_ample(struct model_worker *worker, const struct model_state *state, struct model_move *moves,
 		     uint32_t count);
+/** symmetry.c: how many states are taken for this one, itself among them. */
+uint32_t model_state_orbit(const struct model *model, const struct model_state *state);
+/** A trace of the model becomes one of the same model without symmetry, and so does the fault. */
+void model_symmetry_unfold(const struct model *model, GArray *trace, struct model_fault_found *found);
 /** trace.c: the moves that lead to the fault. */
 GArray *model_trace_find(struct model_search *search);
 #endif

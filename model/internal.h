@@ -49,6 +49,7 @@ struct model_client_ports {
 	bool is_armed;
 	bool is_at_work; /* an operation is under way */
 	uint8_t running; /* bit per thread */
+	uint8_t orbit; /* it stands for so many, see symmetry.c */
 	uint32_t broken; /* number of what is wrong with this client side among the model's texts; 0 = nothing */
 	struct {
 		int32_t credits; /* by the monitor: 1 + grants seen - charges sent */
@@ -131,6 +132,12 @@ static inline const struct model_client_ports *model_client_ports(const struct m
 void model_client_unpack(struct model_worker *worker, uint32_t client);
 struct smb_client *model_client_core(const struct model *model, uint8_t *block);
 struct smb_monitor *model_client_monitor(const struct model *model, uint8_t *block);
+
+/* symmetry.c: threads that do the same */
+/** Put the states of such threads in order. */
+void model_symmetry_sort(const struct model_config *config, struct model_client_head *head);
+/** How many client sides differ from this one only in that. */
+uint32_t model_symmetry_orbit(const struct model_config *config, const struct model_client_head *head);
 
 /* threads.c: what the application threads do next */
 /** Does any of them open a file with O_DIRECT? */

@@ -135,6 +135,8 @@ static bool config_fits(const struct model_config *config, GError **error)
 		why = "too many requests at the server";
 	else if (config->is_live && config->partial_order)
 		why = "liveness is judged over all orders: check.partial_order and check.liveness exclude each other";
+	else if (config->is_live && config->symmetry)
+		why = "liveness is judged thread by thread: check.symmetry and check.liveness exclude each other";
 	else if (!smb_client_size(&config->client_limits))
 		why = "the client's limits are not valid";
 	if (why)

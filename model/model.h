@@ -82,6 +82,8 @@ struct model_worker;
 struct model *model_new(const struct model_config *config, GError **error);
 void model_free(struct model *model);
 const struct model_config *model_config_of(const struct model *model);
+/** The same model with each thread for itself (config.symmetry off): the one that traces are of. */
+struct model *model_without_symmetry(const struct model *model);
 /** What a thread needs to work on the model. */
 struct model_worker *model_worker_new(struct model *model);
 void model_worker_free(struct model_worker *worker);

@@ -59,6 +59,7 @@ Test(check, a_slip_is_named_with_its_line)
 	assert_refused(BASE, "no thread does anything");
 	assert_refused(BASE "thread1=open f\n[faults]\ncuts=10\n", "more than 9");
 	assert_refused(BASE "thread1=open f\n[check]\nstart=later\n", "neither mount nor mounted");
+	assert_refused(BASE "thread1=open f\n[check]\nsymmetry=all\n", "neither threads nor none");
 	assert_refused(BASE "thread1=open f\n[network]\nrtt=1ms\n", "unknown key");
 	assert_refused("[client]\nkernel=9.9\n", "no era");
 	assert_refused("[client]\nkernel=6.1\nmount=vers=1.0\n[workload]\nfiles=f\nthread1=open f\n",
@@ -97,14 +98,43 @@ Test(check, the_program_says_what_was_left_out)
 	program_clear(&run);
 }
 
-Test(check, liveness_is_not_judged_where_orders_are_left_out)
+Test(check, liveness_is_not_judged_where_something_is_left_out)
 {
-	struct program run = program_run(".", "check", SMB_SOURCE_DIR "/experiments/check/reconnect.ini",
-					 "--partial-order", NULL);
+	static const char *const cases[][2] = {
+		{ "--partial-order", "check.partial_order and check.liveness exclude each other" },
+		{ "--symmetry", "check.symmetry and check.liveness exclude each other" },
+	};
 
-	cr_assert_eq(run.exit_code, 2);
-	cr_assert_not_null(strstr(run.err, "check.partial_order and check.liveness exclude each other"), "%s", run.err);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct program run = program_run(".", "check", SMB_SOURCE_DIR "/experiments/check/reconnect.ini",
+						 cases[i][0], NULL);
+
+		cr_assert_eq(run.exit_code, 2);
+		cr_assert_not_null(strstr(run.err, cases[i][1]), "%s", run.err);
+		program_clear(&run);
+	}
+}
+
+#define ALIKE                                                                                                          \
+	BASE "directories=g\nthread1=open f direct; read f 0 4K; open g; close f\nthread2=read f 4K 4K\n"              \
+	     "thread3=read f 4K 4K\n[check]\nstart=mounted\nsymmetry=threads\n[server]\norder=any\n"
+
+/* The kit, and what it is replayed by, know the threads as they are. */
+Test(check, a_fault_that_was_found_with_symmetry_can_be_replayed)
+{
+	char *directory = program_directory();
+	struct program run, replay;
+
+	program_write(directory, "alike.ini", ALIKE, -1);
+	run = program_run(directory, "check", "alike.ini", "--kit", "kit", NULL);
+	cr_assert_eq(run.exit_code, 1, "%s%s", run.out, run.err);
+	cr_assert_not_null(strstr(run.out, "(threads that do the same taken for each other)\n"), "%s", run.out);
+	replay = program_run(directory, "replay", "kit/replay.smblab", NULL);
+	cr_assert_eq(replay.exit_code, 1, "%s%s", replay.out, replay.err);
+	cr_assert_not_null(strstr(replay.out, "(the recorded fault)"), "%s", replay.out);
 	program_clear(&run);
+	program_clear(&replay);
+	program_clean(directory);
 }
 
 static char *line_of(const char *text, const char *begin)

@@ -1,116 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
-/*
- * Partial order against all orders: what is judged must be met either way. Both searches here are of the test's own and
- * go on behind what is broken, so that all that can break is compared and not what breaks first.
- */
+/* Partial order against all orders: what is judged must be met either way. */
 
 #include "model/explore_internal.h"
-#include "model/internal.h"
+#include "model/tests/met.h"
 #include "model/tests/systems.h"
 #include "protocol/wire/smb2.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
-
-/* ------------------------------------------------------------------------------------------------- what a search meets */
-
-struct met {
-	GHashTable *states; /* GBytes, as all the others */
-	GHashTable *effects; /* an event on a client side or on a server side */
-	GHashTable *still; /* states in which nothing is on any connection */
-	GHashTable *ends;
-	GHashTable *rules; /* broken */
-};
-
-struct effect_key {
-	uint32_t part;
-	uint32_t is_server;
-	struct model_event event;
-};
-
-static GHashTable *set_new(void)
-{
-	return g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref, NULL);
-}
-
-static bool set_add(GHashTable *set, const void *bytes, size_t length)
-{
-	return g_hash_table_add(set, g_bytes_new(bytes, length));
-}
-
-static void met_init(struct met *met)
-{
-	*met = (struct met){ set_new(), set_new(), set_new(), set_new(), set_new() };
-}
-
-static void met_clear(struct met *met)
-{
-	g_hash_table_unref(met->states);
-	g_hash_table_unref(met->effects);
-	g_hash_table_unref(met->still);
-	g_hash_table_unref(met->ends);
-	g_hash_table_unref(met->rules);
-}
-
-/* Both have the same elements. */
-static bool sets_equal(GHashTable *a, GHashTable *b)
-{
-	GHashTableIter iter;
-	gpointer key;
-
-	g_hash_table_iter_init(&iter, a);
-	while (g_hash_table_iter_next(&iter, &key, NULL)) {
-		if (!g_hash_table_contains(b, key))
-			return false;
-	}
-	return g_hash_table_size(a) == g_hash_table_size(b);
-}
-
-static bool is_still(const struct model_state *state)
-{
-	for (uint32_t i = 0; i < MODEL_CHANNELS_MAX; i++) {
-		if (state->wire[i][MODEL_TO_CLIENT] || state->wire[i][MODEL_TO_SERVER])
-			return false;
-	}
-	return true;
-}
-
-static void note_effect(struct met *met, const struct model *model, const struct model_state *state,
-			struct model_move move)
-{
-	bool is_client = move.kind != MODEL_MOVE_TO_SERVER && move.kind != MODEL_MOVE_WORK &&
-			 move.kind != MODEL_MOVE_BREAK;
-	struct effect_key key = { .part = is_client ? state->client : state->server, .is_server = !is_client };
-
-	key.event.kind = move.kind;
-	key.event.channel = move.channel;
-	key.event.choice = move.choice;
-	key.event.argument = move.argument;
-	if (move.kind == MODEL_MOVE_TO_SERVER || move.kind == MODEL_MOVE_TO_CLIENT)
-		key.event.argument = model_wires_get(model->wires,
-						     state->wire[move.channel][move.kind == MODEL_MOVE_TO_CLIENT])
-					     ->first;
-	set_add(met->effects, &key, sizeof(key));
-}
-
-static void note_broken(struct met *met, const struct model_worker *worker)
-{
-	set_add(met->rules, model_broken(worker)->rule, strlen(model_broken(worker)->rule));
-}
-
-/* Which moves of a state are done. */
-typedef uint32_t (*select_fn)(struct model_worker *worker, const struct model_state *state, struct model_move *moves,
-			      uint32_t count);
-
-static uint32_t select_all(struct model_worker *worker, const struct model_state *state, struct model_move *moves,
-			   uint32_t count)
-{
-	(void)worker;
-	(void)state;
-	(void)moves;
-	return count;
-}
 
 /* Too much: the client goes on alone although the connection could be cut. */
 static uint32_t select_despite_cuts(struct model_worker *worker, const struct model_state *state,
@@ -126,40 +24,6 @@ static uint32_t select_despite_cuts(struct model_worker *worker, const struct mo
 			moves[kept++] = moves[i];
 	}
 	return kept;
-}
-
-static void search(struct model *model, select_fn select, struct met *met)
-{
-	struct model_worker *worker = model_worker_new(model);
-	g_autoptr(GArray) ahead = g_array_new(FALSE, FALSE, sizeof(struct model_state));
-	struct model_move moves[MODEL_MOVES_MAX];
-	struct model_state state, next;
-
-	met_init(met);
-	model_first_state(model, &state);
-	set_add(met->states, &state, sizeof(state));
-	g_array_append_val(ahead, state);
-	for (guint at = 0; at < ahead->len; at++) {
-		state = g_array_index(ahead, struct model_state, at);
-		uint32_t count = model_moves(worker, &state, moves);
-
-		if (is_still(&state))
-			set_add(met->still, &state, sizeof(state));
-		if (!count) {
-			set_add(met->ends, &state, sizeof(state));
-			if (!model_check_end(worker, &state))
-				note_broken(met, worker);
-		}
-		count = select(worker, &state, moves, count);
-		for (uint32_t i = 0; i < count; i++) {
-			note_effect(met, model, &state, moves[i]);
-			if (!model_do(worker, &state, moves[i], &next))
-				note_broken(met, worker);
-			if (set_add(met->states, &next, sizeof(next)))
-				g_array_append_val(ahead, next);
-		}
-	}
-	model_worker_free(worker);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ systems */
@@ -201,6 +65,13 @@ static void write_back(struct model_config *config)
 			  { .kind = MODEL_STEP_CLOSE } },
 	};
 	model_config_set_limits(config, config->client_limits.channels);
+}
+
+/* A lease that can be broken until the end and behind it, for the handle stays open. */
+static void stay_open(struct model_config *config)
+{
+	config->thread[0].steps = 2;
+	config->unmounts = false;
 }
 
 static void run_commands(struct model_config *config)
@@ -274,6 +145,11 @@ static const struct variant variants[] = {
 	  .change = write_back,
 	  .faults = { [MODEL_FAULT_PUSHBACK] = 2 },
 	  REFUSED },
+	{ .name = "a break beside the end",
+	  .percent = 100,
+	  .channels = 1,
+	  .change = stay_open,
+	  .faults = { [MODEL_FAULT_BREAK] = 1 } },
 	{ .name = "an operation that fails",
 	  .percent = 60,
 	  .channels = 1,
@@ -314,14 +190,14 @@ Test(ample, what_is_judged_is_met_in_fewer_states)
 		struct met all, less;
 		guint states, fewer;
 
-		search(model, select_all, &all);
-		search(model, model_ample, &less);
+		met_search(model, &(struct met_how){ 0 }, &all);
+		met_search(model, &(struct met_how){ .select = model_ample }, &less);
 		states = g_hash_table_size(all.states);
 		fewer = g_hash_table_size(less.states);
-		cr_expect(sets_equal(less.effects, all.effects), "%s: effects", variant->name);
-		cr_expect(sets_equal(less.still, all.still), "%s: states with nothing under way", variant->name);
-		cr_expect(sets_equal(less.ends, all.ends), "%s: ends", variant->name);
-		cr_expect(sets_equal(less.rules, all.rules), "%s: broken rules", variant->name);
+		cr_expect(met_sets_equal(less.effects, all.effects), "%s: effects", variant->name);
+		cr_expect(met_sets_equal(less.still, all.still), "%s: states with nothing under way", variant->name);
+		cr_expect(met_sets_equal(less.ends, all.ends), "%s: ends", variant->name);
+		cr_expect(met_sets_equal(less.rules, all.rules), "%s: broken rules", variant->name);
 		cr_expect_gt(g_hash_table_size(all.ends), 0u, "%s", variant->name);
 		cr_expect_eq(g_hash_table_size(all.rules), variant->breaks != NULL, "%s", variant->name);
 		cr_expect_leq(fewer * 100, states * variant->percent, "%s: %u of %u", variant->name, fewer, states);
@@ -338,10 +214,10 @@ Test(ample, going_on_alone_before_a_cut_loses_what_is_judged)
 	struct model *model = build(&variant);
 	struct met all, less;
 
-	search(model, select_all, &all);
-	search(model, select_despite_cuts, &less);
+	met_search(model, &(struct met_how){ 0 }, &all);
+	met_search(model, &(struct met_how){ .select = select_despite_cuts }, &less);
 	cr_expect_lt(g_hash_table_size(less.still), g_hash_table_size(all.still));
-	cr_expect_not(sets_equal(less.effects, all.effects));
+	cr_expect_not(met_sets_equal(less.effects, all.effects));
 	met_clear(&all);
 	met_clear(&less);
 	model_free(model);
@@ -355,7 +231,7 @@ Test(ample, the_explorer_counts_what_it_leaves_out)
 	struct model_result all, less;
 	struct met met;
 
-	search(model, model_ample, &met);
+	met_search(model, &(struct met_how){ .select = model_ample }, &met);
 	model_explore(model, &(struct model_options){ .jobs = 1 }, &all);
 	model_free(model);
 	config.partial_order = true;
