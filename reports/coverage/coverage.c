@@ -234,6 +234,22 @@ static int compare_functions(gconstpointer a, gconstpointer b)
 	return left->first < right->first ? -1 : left->first > right->first;
 }
 
+static void note_beyond(struct coverage_file *file)
+{
+	for (guint i = 0; i < file->functions->len; i++) {
+		struct coverage_function *function = file->functions->pdata[i];
+
+		function->beyond = coverage_beyond(file->path, function->name, NULL);
+	}
+	for (guint i = 0; i < file->branches->len; i++) {
+		struct coverage_branch *branch = file->branches->pdata[i];
+		const struct coverage_function *function = coverage_function_at(file, branch->line);
+
+		if (function)
+			branch->beyond = coverage_beyond(file->path, function->name, branch->never);
+	}
+}
+
 bool coverage_finish(struct coverage *coverage, GError **error)
 {
 	g_ptr_array_sort(coverage->files, compare_files);
@@ -247,6 +263,7 @@ bool coverage_finish(struct coverage *coverage, GError **error)
 		file->source = g_strsplit(text, "\n", -1);
 		g_ptr_array_sort(file->functions, compare_functions);
 		coverage_name_branches(file);
+		note_beyond(file);
 	}
 	return true;
 }
@@ -268,8 +285,12 @@ static void sum_up(const struct coverage_file *file, struct coverage_sum *sum)
 		sum->lines_run += line->is_code && line->count;
 	}
 	sum->branches += file->branches->len;
-	for (guint i = 0; i < file->branches->len; i++)
-		sum->branches_taken += ((struct coverage_branch *)file->branches->pdata[i])->count > 0;
+	for (guint i = 0; i < file->branches->len; i++) {
+		const struct coverage_branch *branch = file->branches->pdata[i];
+
+		sum->branches_taken += branch->count > 0;
+		sum->beyond += !branch->count && branch->beyond;
+	}
 }
 
 struct coverage_sum coverage_sum_of(const struct coverage_file *file)

@@ -20,12 +20,14 @@ struct coverage_branch {
 	guint64 count;
 	bool is_behind; /* the line itself was never reached: what leads there is missing already */
 	char *never; /* what is not so, were `count` 0: "`a` is never true", "case B is never taken" */
+	const char *beyond; /* no model can reach it, because of this; NULL: one can */
 };
 
 struct coverage_function {
 	char *name;
 	guint first, last; /* lines */
 	guint64 count;
+	const char *beyond; /* no model can reach any of it */
 	bool is_assertion; /* it says whether state is valid: that it never fails, or is not called, is no gap */
 };
 
@@ -48,6 +50,7 @@ struct coverage_sum {
 	guint functions, functions_called;
 	guint lines, lines_run;
 	guint branches, branches_taken;
+	guint beyond; /* branches not taken that no model can reach */
 };
 
 #define COVERAGE_CELL_ROWS 64
@@ -94,6 +97,11 @@ const struct coverage_function *coverage_function_at(const struct coverage_file 
 const char *coverage_focus(const char *path);
 /** All of them; returns how many. */
 guint coverage_focus_paths(const char *const **paths);
+
+/** Why no model can reach a branch (NULL: a whole function); NULL: one can. */
+const char *coverage_beyond(const char *file, const char *function, const char *never);
+/** For tests: what the reasons are given for, one after another; returns how many. */
+guint coverage_beyond_at(guint index, const char **file, const char **function);
 
 /** branches.c: the branches of a file whose lines and source are there. */
 void coverage_name_branches(struct coverage_file *file);

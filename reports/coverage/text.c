@@ -79,14 +79,14 @@ static double percent(guint part, guint whole)
 
 static void put_sum(GString *out, const char *name, struct coverage_sum sum)
 {
-	g_string_append_printf(out, "%-34s %4u of %4u functions  %5u of %5u lines  %5u of %5u branches %5.1f %%\n",
-			       name, sum.functions_called, sum.functions, sum.lines_run, sum.lines, sum.branches_taken,
-			       sum.branches, percent(sum.branches_taken, sum.branches));
+	g_string_append_printf(out, "%-30s %4u of %4u functions  %5u of %5u branches, %3u beyond: %5.1f %%\n", name,
+			       sum.functions_called, sum.functions, sum.branches_taken, sum.branches, sum.beyond,
+			       percent(sum.branches_taken, sum.branches - sum.beyond));
 }
 
 static void put_sums(const struct coverage *coverage, GString *out)
 {
-	g_string_append(out, "\ncredit and compound code\n");
+	g_string_append(out, "\ncredit and compound code (beyond: what no model can reach)\n");
 	for (guint i = 0; i < coverage->files->len; i++) {
 		const struct coverage_file *file = coverage->files->pdata[i];
 
@@ -97,23 +97,55 @@ static void put_sums(const struct coverage *coverage, GString *out)
 	put_sum(out, "all of client core and server", coverage_sum_all(coverage, false));
 }
 
+static void put_branch(const struct coverage_file *file, const struct coverage_branch *branch, GString *out)
+{
+	const struct coverage_function *function = coverage_function_at(file, branch->line);
+
+	g_string_append_printf(out, "%s:%u: %s: %s\n", file->path, branch->line, function ? function->name : "?",
+			       branch->never);
+}
+
 static void put_never(const struct coverage_file *file, GString *out)
 {
 	for (guint i = 0; i < file->functions->len; i++) {
 		const struct coverage_function *function = file->functions->pdata[i];
 
-		if (!function->count && !function->is_assertion)
+		if (!function->count && !function->is_assertion && !function->beyond)
 			g_string_append_printf(out, "%s:%u: %s is never called\n", file->path, function->first,
 					       function->name);
 	}
 	for (guint i = 0; i < file->branches->len; i++) {
 		const struct coverage_branch *branch = file->branches->pdata[i];
-		const struct coverage_function *function = coverage_function_at(file, branch->line);
 
-		if (!branch->count && !branch->is_behind)
-			g_string_append_printf(out, "%s:%u: %s: %s\n", file->path, branch->line,
-					       function ? function->name : "?", branch->never);
+		if (!branch->count && !branch->is_behind && !branch->beyond)
+			put_branch(file, branch, out);
 	}
+}
+
+/* Each reason with what it holds for. */
+static void put_beyond(const struct coverage *coverage, GString *out)
+{
+	g_autoptr(GHashTable) reasons = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GList) sorted = NULL;
+
+	for (guint i = 0; i < coverage->files->len; i++) {
+		const struct coverage_file *file = coverage->files->pdata[i];
+
+		for (guint b = 0; b < file->branches->len; b++) {
+			const struct coverage_branch *branch = file->branches->pdata[b];
+			gpointer why = (gpointer)branch->beyond;
+
+			if (!branch->count && why)
+				g_hash_table_insert(
+					reasons, why,
+					GUINT_TO_POINTER(GPOINTER_TO_UINT(g_hash_table_lookup(reasons, why)) + 1));
+		}
+	}
+	sorted = g_list_sort(g_hash_table_get_keys(reasons), (GCompareFunc)strcmp);
+	for (GList *at = sorted; at; at = at->next)
+		g_string_append_printf(out, "%4u branches: %s\n",
+				       GPOINTER_TO_UINT(g_hash_table_lookup(reasons, at->data)),
+				       (const char *)at->data);
 }
 
 void coverage_text(const struct coverage *coverage, GString *out)
@@ -122,6 +154,7 @@ void coverage_text(const struct coverage *coverage, GString *out)
 	for (int table = 0; table < SMB_TABLES; table++)
 		put_table(coverage, (enum smb_table)table, out);
 	put_sums(coverage, out);
+	put_beyond(coverage, out);
 	g_string_append(out, "\nnever taken in credit and compound code; what only leads on from there is left out\n");
 	for (guint i = 0; i < coverage->files->len; i++) {
 		if (((struct coverage_file *)coverage->files->pdata[i])->why)
@@ -206,6 +239,7 @@ static void put_file_json(const struct coverage_file *file, JsonBuilder *json)
 	put_count(json, "lines_run", sum.lines_run);
 	put_count(json, "branches", sum.branches);
 	put_count(json, "branches_taken", sum.branches_taken);
+	put_count(json, "branches_beyond", sum.beyond);
 	begin_array(json, "never");
 	for (guint i = 0; i < file->branches->len; i++) {
 		const struct coverage_branch *branch = file->branches->pdata[i];
@@ -217,6 +251,8 @@ static void put_file_json(const struct coverage_file *file, JsonBuilder *json)
 		put_count(json, "line", branch->line);
 		put_string(json, "function", function ? function->name : "?");
 		put_string(json, "never", branch->never);
+		if (branch->beyond)
+			put_string(json, "beyond", branch->beyond);
 		json_builder_end_object(json);
 	}
 	json_builder_end_array(json);

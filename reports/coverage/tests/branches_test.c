@@ -189,6 +189,28 @@ Test(branches, credit_and_compound_code_is_there)
 	cr_assert_null(coverage_focus("protocol/flow/none.c"));
 }
 
+/* A reason for code that is not there any more would hide what takes its place. */
+Test(branches, reasons_are_given_for_functions_that_exist)
+{
+	const char *path = NULL, *function = NULL;
+	guint count = coverage_beyond_at(0, &path, &function);
+
+	cr_assert_gt(count, 50u);
+	for (guint i = 0; i < count; i++) {
+		g_autofree char *text = NULL;
+		g_autofree char *call = NULL;
+
+		coverage_beyond_at(i, &path, &function);
+		call = g_strconcat(function, "(", NULL);
+		cr_assert_not_null(coverage_focus(path), "%s is no credit or compound code", path);
+		cr_assert(g_file_get_contents(path, &text, NULL, NULL), "there is no %s", path);
+		cr_expect_not_null(strstr(text, call), "%s has no %s", path, function);
+	}
+	cr_expect_null(coverage_beyond("protocol/flow/credits.c", "smb_credits_take", "`count` is never true"));
+	cr_expect_not_null(
+		coverage_beyond("protocol/flow/credits.c", "clip", "`*value > SMB_CREDITS_CLIP` is never true"));
+}
+
 Test(branches, every_cell_of_the_tables_has_words)
 {
 	for (int table = 0; table < SMB_TABLES; table++) {
