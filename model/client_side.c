@@ -72,9 +72,19 @@ const struct smb_monitor *model_state_monitor(struct model_worker *worker, const
 	return model_client_monitor(worker->model, worker->client);
 }
 
+static uint32_t max_credits(const struct model_config *config)
+{
+	uint32_t asked = config->client.mount.max_credits;
+
+	return asked ? asked : config->client.policy.max_credits_default;
+}
+
 void model_tell_monitor(const struct model_config *config, struct smb_monitor *monitor)
 {
-	smb_monitor_set_expect(monitor, &(struct smb_monitor_expect){ .grants_vary = config->freedom.grants > 0 });
+	struct smb_monitor_expect expect = { .idle_credits = max_credits(config),
+					     .grants_vary = config->freedom.grants > 0 };
+
+	smb_monitor_set_expect(monitor, &expect);
 	for (uint32_t i = 0; i < config->files; i++) {
 		g_autofree char *name = g_strdelimit(g_strdup(config->file[i].name), "/", '\\');
 
@@ -132,28 +142,22 @@ static void violated(void *context, const struct smb_violation *violation)
 
 /* ----------------------------------------------------------------------------------------------------------- draining */
 
-static uint32_t max_credits(const struct model_config *config)
-{
-	uint32_t asked = config->client.mount.max_credits;
-
-	return asked ? asked : config->client.policy.max_credits_default;
-}
-
 void model_tell_mounted(const struct model_config *config, const struct smb_client *client, struct smb_monitor *monitor)
 {
 	const struct smb_mount_options *mount = &config->client.mount;
 	/* A signal leaves a READ behind that nobody waits for; its page is then read again, which PDUs alone cannot tell
 	 * from one that is read twice. */
-	bool is_cached = mount->cache != SMB_CACHE_NONE && !model_threads_go_direct(config) &&
-			 !config->faults[MODEL_FAULT_CANCEL];
+	bool reads_ahead = mount->cache != SMB_CACHE_NONE && !model_threads_go_direct(config);
+	bool is_cached = reads_ahead && !config->faults[MODEL_FAULT_CANCEL];
 	struct smb_monitor_expect expect;
 	struct smb_client_info info;
 
 	smb_client_look(client, &info);
 	expect = (struct smb_monitor_expect){
 		.max_credits = max_credits(config),
+		.idle_credits = max_credits(config),
 		.rsize = info.rsize,
-		.readahead_bytes = (uint64_t)info.ra_pages * config->client.page_bytes,
+		.readahead_bytes = reads_ahead ? (uint64_t)info.ra_pages * config->client.page_bytes : 0,
 		.page_bytes = is_cached ? config->client.page_bytes : 0,
 		.grants_vary = config->freedom.grants > 0,
 	};
@@ -175,7 +179,8 @@ static bool is_starved(struct model_worker *worker)
 		struct smb_monitor_channel seen;
 
 		smb_monitor_look(model_client_monitor(worker->model, worker->client), i, &seen);
-		if (head->link[i] == MODEL_LINK_OPEN && !seen.in_flight && seen.credits <= CHAIN_CREDITS_MAX)
+		if (head->link[i] == MODEL_LINK_OPEN && !seen.in_flight &&
+		    seen.credits - seen.let_go <= CHAIN_CREDITS_MAX)
 			return true;
 	}
 	return false;
@@ -380,29 +385,22 @@ static void happen(struct model_worker *worker, struct model_event event)
 
 /* ------------------------------------------------------------------------------------------------ what must always hold */
 
-/* At rest a client counts what it was granted. It forgets what goes beyond its max_credits (cifs 6.1, change_conf). */
-static bool counts_right(const struct model_config *config, int64_t counted, int64_t granted)
-{
-	if (config->server.profile.credits_max > max_credits(config))
-		return counted <= granted;
-	return counted == granted;
-}
-
 static void check_channel(struct model_worker *worker, uint32_t channel, const struct smb_monitor_channel *seen)
 {
-	const struct model_config *config = &worker->model->config;
 	struct smb_channel_info info;
+	int64_t counted;
 
 	smb_client_look_channel(model_client_core(worker->model, worker->client), channel, &info);
+	counted = (int64_t)info.credits + info.credits_echo + info.credits_oplock;
 	model_judge_channel(worker, channel, &info);
 	if (info.in_flight < seen->in_flight)
 		model_effect_broken(worker, "C7", "channel %u: the client counts %u requests in flight, there are %u",
 				    channel, info.in_flight, seen->in_flight);
-	if (!info.in_flight &&
-	    !counts_right(config, (int64_t)info.credits + info.credits_echo + info.credits_oplock, seen->credits))
+	if (!info.in_flight && (counted > seen->credits || counted < seen->credits - seen->let_go))
 		model_effect_broken(worker, "C6",
-				    "channel %u at rest: the client counts %u+%u+%u credits, it was granted %d",
-				    channel, info.credits, info.credits_echo, info.credits_oplock, (int)seen->credits);
+				    "channel %u at rest: the client counts %u+%u+%u credits, it was granted %d%s",
+				    channel, info.credits, info.credits_echo, info.credits_oplock, (int)seen->credits,
+				    seen->let_go ? " and may have let go of some" : "");
 }
 
 static void check(struct model_worker *worker, const struct model_client_ports *ports)

@@ -95,9 +95,10 @@ bool model_judge_end(struct model_worker *worker, const struct model_state *stat
 	}
 	for (uint32_t i = 0; i < config->files; i++)
 		wanted += head->file_state[i] == MODEL_FILE_OPEN;
-	/* The answer to a CREATE may be lost, and a CLOSE refused. */
+	/* The answer to a CREATE may be lost, and a CLOSE refused; who was left without credits cannot even close. */
 	is_refused = state->left[MODEL_FAULT_PUSHBACK] < config->faults[MODEL_FAULT_PUSHBACK];
-	is_told = state->left[MODEL_FAULT_CUT] == config->faults[MODEL_FAULT_CUT] && !is_refused;
+	is_told = state->left[MODEL_FAULT_CUT] == config->faults[MODEL_FAULT_CUT] && !is_refused &&
+		  !(head->has_failed && config->freedom.grants);
 	if (!judge_breaks(worker, state, open > wanted && is_refused, found))
 		return false;
 	if (open > wanted && is_told && !model_runs_commands(config)) {

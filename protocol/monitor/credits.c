@@ -101,10 +101,19 @@ void monitor_charge_check(struct smb_monitor *monitor, const struct monitor_chan
 		payload_charge_check(monitor, channel->multi_credit, member->message);
 }
 
+/* With nothing in flight a client lets go of what it holds beyond its limit (cifs smb2_add_credits, change_conf). */
+void monitor_credits_let_go(const struct smb_monitor *monitor, struct monitor_channel *channel, uint32_t charge)
+{
+	int64_t max = monitor->expect.idle_credits ? monitor->expect.idle_credits : monitor->expect.max_credits;
+
+	if (max && !channel->in_flight && channel->credits + charge - channel->let_go > max)
+		channel->let_go = channel->credits + charge - max;
+}
+
 /*
- * Asking back what is spent is fine at any time; more only up to the limit. With nothing in flight the client lets go of
- * what it holds beyond it (cifs smb2_add_credits, change_conf), and may ask for as much again later. It counts what it
- * holds back for echoes and breaks as spent, and a chain as spent before its first member asks.
+ * Asking back what is spent is fine at any time; more only up to the limit. What the client let go of it may ask for
+ * again later. It counts what it holds back for echoes and breaks as spent, and a chain as spent before its first member
+ * asks.
  */
 static void greed_check(struct smb_monitor *monitor, struct monitor_channel *channel,
 			const struct monitor_member *member)
@@ -114,12 +123,10 @@ static void greed_check(struct smb_monitor *monitor, struct monitor_channel *cha
 	uint32_t charge = monitor_charge(header);
 	int64_t held;
 
-	if (!max)
-		return;
-	if (!channel->in_flight && channel->credits + charge - channel->let_go > max)
-		channel->let_go = channel->credits + charge - max;
+	monitor_credits_let_go(monitor, channel, charge);
 	held = channel->credits - channel->let_go;
-	if (!member->has_next && header->credits > charge && held + header->credits > max + MONITOR_RESERVED_CREDITS)
+	if (max && !member->has_next && header->credits > charge &&
+	    held + header->credits > max + MONITOR_RESERVED_CREDITS)
 		monitor_report(monitor, SMB_RULE_C6, "asks for %u credits and pays %u with %lld left of at most %lld",
 			       header->credits, charge, (long long)held, (long long)max);
 }

@@ -162,6 +162,7 @@ static void put_creates(struct smb_encoder *encoder, const struct smb_monitor *m
 static void put_expect(struct smb_encoder *encoder, const struct smb_monitor_expect *expect)
 {
 	smb_encode32(encoder, expect->max_credits);
+	smb_encode32(encoder, expect->idle_credits);
 	smb_encode32(encoder, expect->rsize);
 	smb_encode64(encoder, expect->readahead_bytes);
 	smb_encode32(encoder, expect->page_bytes);

@@ -512,9 +512,12 @@ uint32_t smb_monitor_idle(struct smb_monitor *monitor, uint64_t now_ns)
 void smb_monitor_look(const struct smb_monitor *monitor, uint32_t channel, struct smb_monitor_channel *numbers)
 {
 	assert(channel < monitor->limits.channels);
-	const struct monitor_channel *on = monitor_channel_at(monitor, channel);
+	struct monitor_channel seen = *monitor_channel_at(monitor, channel);
+	const struct monitor_channel *on = &seen;
+	monitor_credits_let_go(monitor, &seen, 0);
 	*numbers = (struct smb_monitor_channel){
 		.credits = on->credits,
+		.let_go = on->let_go,
 		.in_flight = on->in_flight,
 		.read_bytes_in_flight = on->read_bytes,
 		.sent = on->sent,

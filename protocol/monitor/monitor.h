@@ -74,6 +74,7 @@ struct smb_monitor_limits {
 /** What the monitor is told about the client under test; 0 = unknown, the rule that needs it does not judge. */
 struct smb_monitor_expect {
 	uint32_t max_credits; /* C6: beyond this (and the two held back for echo and oplock) no more are asked for */
+	uint32_t idle_credits; /* of what it holds beyond this it lets go when it is idle; 0: beyond max_credits */
 	uint32_t rsize; /* bytes, C30 */
 	uint64_t readahead_bytes; /* ra_pages * page size, C30 */
 	uint32_t page_bytes; /* of the page cache; 0: reads are not cached, READs may overlap (C30) */
@@ -131,6 +132,7 @@ uint32_t smb_monitor_idle(struct smb_monitor *monitor, uint64_t now_ns);
 /** Running numbers of one channel, counted from PDUs alone. */
 struct smb_monitor_channel {
 	int64_t credits; /* 1 + grants seen - charges sent */
+	int64_t let_go; /* of them: what the client may count no more (expect.idle_credits) */
 	uint32_t in_flight; /* requests sent, not finally answered */
 	uint64_t read_bytes_in_flight;
 	uint64_t sent; /* PDUs */

@@ -263,6 +263,8 @@ void monitor_charge_check(struct smb_monitor *monitor, const struct monitor_chan
 			  const struct monitor_member *member);
 void monitor_credits_spend(struct smb_monitor *monitor, struct monitor_channel *channel,
 			   const struct monitor_member *member);
+/** `charge`: what was spent just now. */
+void monitor_credits_let_go(const struct smb_monitor *monitor, struct monitor_channel *channel, uint32_t charge);
 void monitor_credits_grant(struct monitor_channel *channel, uint16_t credits);
 void monitor_credits_after_reply(struct smb_monitor *monitor, const struct monitor_channel *channel);
 void monitor_credits_idle(struct smb_monitor *monitor, const struct monitor_channel *channel);
