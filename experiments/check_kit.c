@@ -22,7 +22,7 @@ static bool fill_origin(const char *config_path, char **sets, struct kit_origin 
 
 	*origin = (struct kit_origin){
 		.program = g_strdup_printf("%s (git %s)", lab_version(), lab_git_revision()),
-		.model = g_strdup(lab_model_hash()),
+		.model = lab_check_identity(),
 		.config = g_strdup(config_path),
 		.sets = g_strdupv(sets),
 	};

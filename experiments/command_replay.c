@@ -227,14 +227,19 @@ static int show(const struct kit_replay *replay, const struct kit_walk *walk, co
 	return is_same_fault(replay, walk) ? 1 : 4;
 }
 
+static bool is_by_this_program(const struct kit_replay *replay)
+{
+	g_autofree char *identity = lab_check_identity();
+
+	return !strcmp(replay->origin.model, identity);
+}
+
 /* A move that cannot happen: with the program that wrote it the file is wrong, with another one the run is another. */
 static int refuse_move(const char *path, const struct kit_replay *replay, guint bad, GError *error)
 {
-	bool is_same_program = !strcmp(replay->origin.model, lab_model_hash());
-
 	g_prefix_error(&error, "%s:%u: ", path, g_array_index(replay->lines, guint, bad));
 	error = lab_check_error(error);
-	if (is_same_program)
+	if (is_by_this_program(replay))
 		return lab_fail(error);
 	fprintf(stderr, "smblab: %s; the file was written by smblab %s, and this one goes another way from here\n",
 		error->message, replay->origin.program);
@@ -295,6 +300,10 @@ static int replay_file(const char *path, const struct replay_options *options)
 	struct lab_check *check = replay ? build_check(path, replay, &error) : NULL;
 	int code;
 
+	if (check && !is_by_this_program(replay))
+		fprintf(stderr,
+			"smblab: %s was written by smblab %s from other sources; here its moves may lead elsewhere\n",
+			path, replay->origin.program);
 	if (!check)
 		code = lab_fail(lab_check_error(error));
 	else if (options->sim)

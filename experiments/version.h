@@ -12,5 +12,8 @@ const char *lab_git_revision(void);
 /** SHA-256 (hex) over the sources of protocol/ and sim/ and over those that turn a config into points: changes when,
  *  and only when, results may change. */
 const char *lab_model_hash(void);
+/** The same over what decides where the moves of a counterexample lead: protocol/, sim/server/, model/, and what turns a
+ *  config into a model; with the bug's name behind it when this is the program of a mutant. */
+char *lab_check_identity(void);
 
 #endif

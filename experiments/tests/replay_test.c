@@ -180,6 +180,20 @@ Test(replay, another_client_does_not_show_the_fault)
 	program_clean(directory);
 }
 
+Test(replay, that_another_program_wrote_the_file_is_told)
+{
+	char *directory = kit_made();
+	struct program same = program_run(directory, "replay", "kit/replay.smblab", NULL);
+	struct program other = replay_changed(directory, "\nmodel ", "\nmodel 0");
+
+	cr_expect_null(strstr(same.err, "from other sources"), "%s", same.err);
+	cr_expect_not_null(strstr(other.err, "from other sources"), "%s", other.err);
+	cr_expect_eq(other.exit_code, 1, "%s%s", other.out, other.err);
+	program_clear(&same);
+	program_clear(&other);
+	program_clean(directory);
+}
+
 Test(replay, the_simulation_says_when_the_fault_does_not_come)
 {
 	char *directory = kit_made();
