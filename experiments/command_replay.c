@@ -5,6 +5,7 @@
 #include "experiments/assertions.h"
 #include "experiments/check_config.h"
 #include "experiments/commands.h"
+#include "experiments/replay_capture.h"
 #include "experiments/replay_sim.h"
 #include "experiments/version.h"
 #include "reports/kit/kit.h"
@@ -21,6 +22,7 @@ struct replay_options {
 	int to; /* -1: the end */
 	gboolean json;
 	gboolean sim;
+	gboolean capture;
 };
 
 /* -------------------------------------------------------------------------------------------------------------- verdict */
@@ -132,6 +134,35 @@ static void print_sim(const struct kit_replay *replay, const struct lab_sim_verd
 		       replay->fault);
 	else
 		printf("the simulated network does not follow, step %s: %s\n", verdict->step, verdict->why);
+}
+
+static void print_capture_json(const struct kit_replay *replay, const struct lab_capture_verdict *verdict, bool is_same)
+{
+	g_autoptr(JsonBuilder) json = json_builder_new();
+
+	json_builder_begin_object(json);
+	lab_json_string(json, "config", replay->origin.config);
+	lab_json_string(json, "recorded_rule", replay->rule);
+	lab_json_whole(json, "frames", verdict->frames);
+	lab_json_whole(json, "pdus", verdict->pdus);
+	lab_json_whole(json, "frame_with_comment", verdict->marked);
+	lab_json_whole(json, "frame", verdict->frame);
+	lab_json_string(json, "rule", verdict->is_broken ? verdict->rule : NULL);
+	lab_json_string(json, "fault", verdict->is_broken ? verdict->text : NULL);
+	lab_json_bool(json, "same_fault", is_same);
+	json_builder_end_object(json);
+	lab_json_print(json);
+}
+
+static void print_capture(const struct lab_capture_verdict *verdict, bool is_same)
+{
+	printf("tshark reads %u frames with %u PDUs, the comment is at frame %u\n", verdict->frames, verdict->pdus,
+	       verdict->marked);
+	if (verdict->is_broken)
+		printf("frame %u: %s is broken: %s%s\n", verdict->frame, verdict->rule, verdict->text,
+		       is_same ? " (the recorded rule, at the comment)" : "");
+	else
+		printf("no rule is broken as far as PDUs show\n");
 }
 
 /* -------------------------------------------------------------------------------------------------------- on a terminal */
@@ -247,6 +278,26 @@ static int refuse_move(const char *path, const struct kit_replay *replay, guint 
 	return 4;
 }
 
+/* What tshark makes of the capture beside the file. */
+static int show_capture(const char *path, const struct kit_replay *replay, const struct kit_walk *walk,
+			const struct replay_options *options)
+{
+	g_autofree char *directory = g_path_get_dirname(path);
+	g_autofree char *capture = g_build_filename(directory, "trace.pcapng", NULL);
+	struct lab_capture_verdict verdict;
+	GError *error = NULL;
+	bool is_same;
+
+	if (!lab_replay_capture(capture, walk, &verdict, &error))
+		return lab_fail(error);
+	is_same = verdict.is_broken && !strcmp(verdict.rule, replay->rule) && verdict.frame == verdict.marked;
+	if (options->json)
+		print_capture_json(replay, &verdict, is_same);
+	else
+		print_capture(&verdict, is_same);
+	return is_same ? 1 : 4;
+}
+
 static int replay_moves(const char *path, const struct kit_replay *replay, struct model *model,
 			const struct replay_options *options)
 {
@@ -257,7 +308,7 @@ static int replay_moves(const char *path, const struct kit_replay *replay, struc
 
 	if (!walk)
 		return refuse_move(path, replay, bad, error);
-	code = show(replay, walk, options);
+	code = options->capture ? show_capture(path, replay, walk, options) : show(replay, walk, options);
 	kit_walk_free(walk);
 	return code;
 }
@@ -322,6 +373,8 @@ int lab_command_replay(int argc, char **argv)
 		{ "to", 0, 0, G_OPTION_ARG_INT, &options.to, "print the first N steps only", "N" },
 		{ "sim", 0, 0, G_OPTION_ARG_NONE, &options.sim,
 		  "in the simulated network instead, in the order of the moves", NULL },
+		{ "capture", 0, 0, G_OPTION_ARG_NONE, &options.capture,
+		  "the trace.pcapng beside FILE, as tshark reads it, judged by the rules", NULL },
 		{ "json", 0, 0, G_OPTION_ARG_NONE, &options.json, "for programs", NULL },
 		{ 0 },
 	};
@@ -338,7 +391,12 @@ int lab_command_replay(int argc, char **argv)
 			"for "
 			"its move. After each one both cores are compared with the checker's. Exit code 4 also when "
 			"they "
-			"part, or when what a move is about is not there; it says at which step.",
+			"part, or when what a move is about is not there; it says at which step.\n\n"
+			"--capture has tshark take the trace.pcapng beside FILE apart and tells the rule monitor of "
+			"each "
+			"PDU. Exit code 1: the recorded rule is broken at the frame that has the comment; 4: it is "
+			"not, "
+			"as with a rule about what no PDU shows.",
 		.example = "smblab replay out/check-credits-1ch/replay.smblab",
 		.options = entries,
 		.least = 1,
@@ -348,6 +406,10 @@ int lab_command_replay(int argc, char **argv)
 
 	if (!lab_usage_parse(&usage, &argc, &argv, &code))
 		return code;
+	if (options.sim && options.capture) {
+		fprintf(stderr, "smblab: --sim or --capture, not both\n");
+		return 2;
+	}
 	if (options.to < -1) {
 		fprintf(stderr, "smblab: --to %d: steps are numbered from 1\n", options.to);
 		return 2;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define CHECKS "experiments/check"
-#define MOVES_MAX 400
+#define MOVES_MAX 200
 
 /* A run in which any move is as likely as any other, faults and choices of the server among them. `end`: a rule that is
  * broken because it ends there, "none" otherwise. */
@@ -108,10 +108,10 @@ static void follow_all(const char *const *sets, guint32 walks)
 
 Test(replay_sim, any_run_of_any_config_is_followed)
 {
-	follow_all(NULL, 2);
+	follow_all(NULL, 1);
 }
 
 Test(replay_sim, any_run_is_followed_though_everything_may_happen_in_it)
 {
-	follow_all(everything, 4);
+	follow_all(everything, 2);
 }

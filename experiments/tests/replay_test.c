@@ -156,6 +156,30 @@ Test(replay, the_simulation_plays_the_trace_to_the_same_fault)
 	program_clean(directory);
 }
 
+Test(replay, what_tshark_reads_from_the_capture_breaks_the_rule_at_the_comment)
+{
+	char *directory = kit_made();
+	struct program run = program_run(directory, "replay", "kit/replay.smblab", "--capture", NULL);
+	struct program json = program_run(directory, "replay", "kit/replay.smblab", "--capture", "--json", NULL);
+	struct program both = program_run(directory, "replay", "kit/replay.smblab", "--capture", "--sim", NULL);
+	struct program gone;
+
+	cr_expect_eq(run.exit_code, 1, "%s%s", run.out, run.err);
+	cr_expect_not_null(strstr(run.out, "C6 is broken: asks for"), "%s", run.out);
+	cr_expect_not_null(strstr(run.out, "(the recorded rule, at the comment)"), "%s", run.out);
+	cr_expect_not_null(strstr(json.out, "\"same_fault\" : true"), "%s", json.out);
+	cr_expect_eq(both.exit_code, 2, "%s", both.out);
+	program_write(directory, "kit/trace.pcapng", "this is no capture", -1);
+	gone = program_run(directory, "replay", "kit/replay.smblab", "--capture", NULL);
+	cr_expect_eq(gone.exit_code, 3, "%s%s", gone.out, gone.err);
+	cr_expect_not_null(strstr(gone.err, "tshark does not read"), "%s", gone.err);
+	program_clear(&run);
+	program_clear(&json);
+	program_clear(&both);
+	program_clear(&gone);
+	program_clean(directory);
+}
+
 /* Replace `from` by `to` in the kit's replay file and replay it. */
 static struct program replay_changed(const char *directory, const char *from, const char *to)
 {
