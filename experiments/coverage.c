@@ -2,9 +2,9 @@
 #include "experiments/coverage.h"
 
 #include "experiments/value.h"
+#include "reports/file.h"
 
 #include <gio/gio.h>
-#include <glib/gstdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -56,30 +56,14 @@ bool lab_counter_open(struct lab_counter *counter, GError **error)
 	counter->gcov = find_gcov(file, error);
 	if (!counter->gcov)
 		return false;
-	counter->scratch = g_dir_make_tmp("smblab-coverage-XXXXXX", error);
+	counter->scratch = report_scratch_new(error);
 	return counter->scratch != NULL;
-}
-
-static void remove_tree(const char *path)
-{
-	g_autoptr(GDir) directory = g_dir_open(path, 0, NULL);
-	const char *name;
-
-	while (directory && (name = g_dir_read_name(directory))) {
-		g_autofree char *inside = g_build_filename(path, name, NULL);
-
-		if (!g_file_test(inside, G_FILE_TEST_IS_SYMLINK) && g_file_test(inside, G_FILE_TEST_IS_DIR))
-			remove_tree(inside);
-		else
-			g_unlink(inside);
-	}
-	g_rmdir(path);
 }
 
 void lab_counter_close(struct lab_counter *counter)
 {
 	if (counter->scratch)
-		remove_tree(counter->scratch);
+		report_scratch_remove(counter->scratch);
 	g_free(counter->program);
 	g_free(counter->gcov);
 	g_free(counter->sources);

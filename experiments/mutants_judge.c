@@ -4,6 +4,8 @@
 
 #include "experiments/mutants.h"
 
+#include "reports/file.h"
+
 #include <gio/gio.h>
 #include <json-glib/json-glib.h>
 #include <math.h>
@@ -117,17 +119,6 @@ static void judge_by_check(const struct lab_mutant *mutant, const char *config, 
 
 /* --------------------------------------------------------------------------------------------------------- simulation */
 
-static void remove_tree(GFile *file)
-{
-	g_autoptr(GFileEnumerator) entries = g_file_enumerate_children(file, G_FILE_ATTRIBUTE_STANDARD_NAME,
-								       G_FILE_QUERY_INFO_NOFOLLOW_SYMLINKS, NULL, NULL);
-	GFile *child;
-
-	while (entries && g_file_enumerator_iterate(entries, NULL, &child, NULL, NULL) && child)
-		remove_tree(child);
-	g_file_delete(file, NULL, NULL);
-}
-
 /** Predicted seconds of each row; NULL: see `answer`. */
 static GArray *read_seconds(const char *out)
 {
@@ -150,7 +141,7 @@ static GArray *read_seconds(const char *out)
 
 static GArray *simulate(const char *program, const char *config, struct lab_mutant_verdict *verdict)
 {
-	g_autofree char *directory = g_dir_make_tmp("smblab-mutant-XXXXXX", NULL);
+	g_autofree char *directory = report_scratch_new(NULL);
 	const char *argv[] = { program, "run", "--json", "--jobs", "1", "--out", directory, config, NULL };
 	struct answer answer __attribute__((cleanup(answer_clear))) = { 0 };
 	g_autoptr(GError) error = NULL;
@@ -160,11 +151,8 @@ static GArray *simulate(const char *program, const char *config, struct lab_muta
 		seconds = read_seconds(answer.out);
 	if (!seconds)
 		fail(verdict, error ? error->message : answer.err);
-	if (directory) {
-		g_autoptr(GFile) tree = g_file_new_for_path(directory);
-
-		remove_tree(tree);
-	}
+	if (directory)
+		report_scratch_remove(directory);
 	return seconds;
 }
 

@@ -38,7 +38,7 @@ char *report_scratch_new(GError **error)
 	char *directory = g_dir_make_tmp("smblab-report-XXXXXX", &why);
 
 	if (!directory)
-		g_set_error(error, REPORT_ERROR, REPORT_ERROR_FILE, "cannot make a directory for the plots in %s: %s",
+		g_set_error(error, REPORT_ERROR, REPORT_ERROR_FILE, "cannot make a directory in %s: %s",
 			    g_get_tmp_dir(), why->message);
 	return directory;
 }
@@ -51,7 +51,10 @@ void report_scratch_remove(const char *directory)
 	while (dir && (name = g_dir_read_name(dir))) {
 		g_autofree char *path = g_build_filename(directory, name, NULL);
 
-		g_unlink(path);
+		if (!g_file_test(path, G_FILE_TEST_IS_SYMLINK) && g_file_test(path, G_FILE_TEST_IS_DIR))
+			report_scratch_remove(path);
+		else
+			g_unlink(path);
 	}
 	g_rmdir(directory);
 }

@@ -4,6 +4,7 @@
 #include "protocol/client/smb1.h"
 #include "protocol/client/state.h"
 #include "protocol/wire/contexts.h"
+#include "protocol/wire/endian.h"
 #include "protocol/wire/names.h"
 
 #include <assert.h>
@@ -38,56 +39,6 @@
 #define FS_SECTOR 11
 #define DURABLE_SIZE 16
 
-static const struct purpose_info infos[PURPOSES] = {
-	[PURPOSE_NEGOTIATE] = { SMB2_NEGOTIATE, SMB_CREDIT_NEGOTIATE, true },
-	[PURPOSE_SESSION_FIRST] = { SMB2_SESSION_SETUP, SMB_CREDIT_SESSION_SETUP, true },
-	[PURPOSE_SESSION_FINAL] = { SMB2_SESSION_SETUP, SMB_CREDIT_SESSION_SETUP, true },
-	[PURPOSE_TREE_IPC] = { SMB2_TREE_CONNECT, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_TREE_SHARE] = { SMB2_TREE_CONNECT, SMB_CREDIT_ORDINARY, false },
-	/* SMB1 only; the command stands for the answer that is waited for (smb1.c). */
-	[PURPOSE_UNIX_QUERY] = { SMB2_QUERY_INFO, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_UNIX_SET] = { SMB2_SET_INFO, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_VALIDATE_IPC] = { SMB2_IOCTL, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_VALIDATE_SHARE] = { SMB2_IOCTL, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_REFERRAL] = { SMB2_IOCTL, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_ROOT_OPEN] = { SMB2_CREATE, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_INTERFACES] = { SMB2_IOCTL, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_FS_ATTRIBUTE] = { SMB2_QUERY_INFO, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_FS_DEVICE] = { SMB2_QUERY_INFO, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_FS_VOLUME] = { SMB2_QUERY_INFO, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_FS_SECTOR] = { SMB2_QUERY_INFO, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_HANDLE_CLOSE] = { SMB2_CLOSE, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_STAT_OPEN] = { SMB2_CREATE, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_STAT_INFO] = { SMB2_QUERY_INFO, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_STAT_CLOSE] = { SMB2_CLOSE, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_OPEN] = { SMB2_CREATE, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_FILE_NUMBER] = { SMB2_QUERY_INFO, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_CLOSE] = { SMB2_CLOSE, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_TREE_DISCONNECT] = { SMB2_TREE_DISCONNECT, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_LOGOFF] = { SMB2_LOGOFF, SMB_CREDIT_ORDINARY, true },
-	[PURPOSE_READ_WINDOW] = { SMB2_READ, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_READ_PAGE] = { SMB2_READ, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_READ_DIRECT] = { SMB2_READ, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_WRITE_BACK] = { SMB2_WRITE, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_WRITE_THROUGH] = { SMB2_WRITE, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_WRITE_DIRECT] = { SMB2_WRITE, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_FLUSH] = { SMB2_FLUSH, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_REQUERY] = { SMB2_IOCTL, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_REOPEN_DURABLE] = { SMB2_CREATE, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_REOPEN] = { SMB2_CREATE, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_ECHO] = { SMB2_ECHO, SMB_CREDIT_ECHO, true },
-	[PURPOSE_LEASE_BREAK] = { SMB2_OPLOCK_BREAK, SMB_CREDIT_BREAK, false },
-	[PURPOSE_OPLOCK_BREAK] = { SMB2_OPLOCK_BREAK, SMB_CREDIT_BREAK, false },
-	[PURPOSE_LATE_CLOSE] = { SMB2_CLOSE, SMB_CREDIT_ORDINARY, false },
-	[PURPOSE_COMMAND] = { 0, SMB_CREDIT_ORDINARY, false }, /* protocol/ops says which */
-};
-
-const struct purpose_info *client_purpose_info(enum client_purpose purpose)
-{
-	assert(purpose < PURPOSES);
-	return &infos[purpose];
-}
-
 /** Bytes that a message points to until it is encoded. */
 struct scratch {
 	uint8_t name[2 * SMB_NAME_MAX];
@@ -107,26 +58,7 @@ struct build {
 	struct scratch *scratch;
 };
 
-static void put16(uint8_t *p, uint32_t value)
-{
-	p[0] = (uint8_t)value;
-	p[1] = (uint8_t)(value >> 8);
-}
-
-static void put32(uint8_t *p, uint32_t value)
-{
-	put16(p, value);
-	put16(p + 2, value >> 16);
-}
-
-static void put64(uint8_t *p, uint64_t value)
-{
-	put32(p, (uint32_t)value);
-	put32(p + 4, (uint32_t)(value >> 32));
-}
-
-/** A name of the host's, checked when it came in. */
-static struct smb_blob utf16(const char *ascii, uint8_t *buffer, uint32_t size)
+struct smb_blob client_utf16(const char *ascii, uint8_t *buffer, uint32_t size)
 {
 	struct smb_blob name;
 	enum smb_wire_verdict verdict = smb_utf16_from_ascii(ascii, buffer, size, &name);
@@ -177,7 +109,7 @@ static void build_negotiate(const struct build *build)
 	req->contexts[0] = smb2_preauth_context(salt, build->scratch->preauth);
 	req->contexts[1] = smb2_algorithms_context(SMB2_ENCRYPTION_CAPABILITIES, &ciphers, build->scratch->ciphers);
 	req->contexts[2] = smb2_netname_context(
-		utf16(client->server, build->scratch->name, sizeof(build->scratch->name)));
+		client_utf16(client->server, build->scratch->name, sizeof(build->scratch->name)));
 	req->contexts[3] = smb2_posix_context();
 	req->context_count = 4;
 }
@@ -190,17 +122,17 @@ uint32_t client_session_token(bool first, uint8_t token[CLIENT_TOKEN_MAX])
 
 	memset(token, 0, CLIENT_TOKEN_MAX);
 	memcpy(token, "NTLMSSP", 8);
-	put32(token + 8, first ? 1 : 3);
+	smb_put32(token + 8, first ? 1 : 3);
 	if (first) {
-		put32(token + 12, 0xe2088235); /* the flags that cifs offers */
+		smb_put32(token + 12, 0xe2088235); /* the flags that cifs offers */
 	} else {
-		put16(token + 20, response); /* NtChallengeResponse */
-		put16(token + 22, response);
-		put32(token + 24, fixed);
+		smb_put16(token + 20, response); /* NtChallengeResponse */
+		smb_put16(token + 22, response);
+		smb_put32(token + 24, fixed);
 		for (uint32_t field = 28; field <= 52; field += 8)
-			put32(token + field + 4, fixed + response);
-		put32(token + 16, fixed);
-		put32(token + 60, 0xe2088235);
+			smb_put32(token + field + 4, fixed + response);
+		smb_put32(token + 16, fixed);
+		smb_put32(token + 60, 0xe2088235);
 	}
 	return fixed + response;
 }
@@ -231,7 +163,7 @@ static void build_tree_connect(const struct build *build)
 	snprintf(path, sizeof(path), "\\\\%s\\%s", client->server, ipc ? "IPC$" : client->share);
 	build->message->kind = SMB2_BODY_TREE_CONNECT_REQ;
 	build->message->body.tree_connect_req = (struct smb2_tree_connect_req){
-		.path = utf16(path, build->scratch->name, sizeof(build->scratch->name)),
+		.path = client_utf16(path, build->scratch->name, sizeof(build->scratch->name)),
 	};
 }
 
@@ -255,12 +187,12 @@ static void build_validate(const struct build *build)
 	uint32_t count = smb_mount_dialects(client->mount.vers, dialects);
 	uint8_t *input = build->scratch->input;
 
-	put32(input, capabilities_offered(client, dialects, count));
+	smb_put32(input, capabilities_offered(client, dialects, count));
 	memcpy(input + 4, client->client_guid, 16);
-	put16(input + 20, SECURITY_MODE_SIGNING_ENABLED);
-	put16(input + 22, count);
+	smb_put16(input + 20, SECURITY_MODE_SIGNING_ENABLED);
+	smb_put16(input + 22, count);
 	for (uint32_t i = 0; i < count; i++)
-		put16(input + 24 + 2 * i, dialects[i]);
+		smb_put16(input + 24 + 2 * i, dialects[i]);
 	build->message->header.flags |= SMB2_FLAGS_SIGNED;
 	build_ioctl(build, FSCTL_VALIDATE_NEGOTIATE_INFO, (struct smb_blob){ input, 24 + 2 * count });
 }
@@ -273,9 +205,9 @@ static void build_referral(const struct build *build)
 	struct smb_blob name;
 
 	snprintf(path, sizeof(path), "\\%s\\%s", build->client->server, build->client->share);
-	put16(input, 4);
-	name = utf16(path, input + 2, sizeof(build->scratch->input) - 4);
-	put16(input + 2 + name.length, 0);
+	smb_put16(input, 4);
+	name = client_utf16(path, input + 2, sizeof(build->scratch->input) - 4);
+	smb_put16(input + 2 + name.length, 0);
 	build_ioctl(build, FSCTL_DFS_GET_REFERRALS, (struct smb_blob){ input, name.length + 4 });
 }
 
@@ -299,7 +231,7 @@ static struct smb_blob path_of(const struct build *build)
 		if (*p == '/')
 			*p = '\\';
 	}
-	return utf16(path, build->scratch->name, sizeof(build->scratch->name));
+	return client_utf16(path, build->scratch->name, sizeof(build->scratch->name));
 }
 
 static struct smb2_create_req *begin_create(const struct build *build, uint32_t access)
@@ -367,8 +299,8 @@ static void build_open(const struct build *build)
 	/* MS-SMB2 2.2.13.2.3 and 2.2.13.2.4: nothing, or the handle to have back. */
 	memset(build->scratch->durable, 0, DURABLE_SIZE);
 	if (durable) {
-		put64(build->scratch->durable, file->id.persistent);
-		put64(build->scratch->durable + 8, file->id.volatile_id);
+		smb_put64(build->scratch->durable, file->id.persistent);
+		smb_put64(build->scratch->durable + 8, file->id.volatile_id);
 	}
 	req->contexts[req->context_count] = smb2_query_context(durable ? "DHnC" : "DHnQ");
 	req->contexts[req->context_count++].data = (struct smb_blob){ build->scratch->durable, DURABLE_SIZE };

@@ -4,6 +4,7 @@
 
 #include "protocol/io/readahead.h"
 #include "protocol/wire/contexts.h"
+#include "protocol/wire/endian.h"
 #include "protocol/wire/names.h"
 #include "protocol/wire/smb1.h"
 
@@ -51,33 +52,6 @@ struct build {
 	struct scratch *scratch;
 };
 
-static void put16(uint8_t *p, uint32_t value)
-{
-	p[0] = (uint8_t)value;
-	p[1] = (uint8_t)(value >> 8);
-}
-
-static void put32(uint8_t *p, uint32_t value)
-{
-	put16(p, value);
-	put16(p + 2, value >> 16);
-}
-
-static uint32_t get32(const uint8_t *p)
-{
-	return (uint32_t)(p[0] | p[1] << 8) | (uint32_t)(p[2] | p[3] << 8) << 16;
-}
-
-static struct smb_blob utf16(const char *ascii, uint8_t *buffer, uint32_t size)
-{
-	struct smb_blob name;
-	enum smb_wire_verdict verdict = smb_utf16_from_ascii(ascii, buffer, size, &name);
-
-	assert(verdict == SMB_WIRE_OK); /* checked when it came in */
-	(void)verdict;
-	return name;
-}
-
 /* --------------------------------------------------------------------------------------------------- what is sent */
 
 static void build_negotiate(const struct build *build)
@@ -116,7 +90,7 @@ static void build_tree_connect(const struct build *build)
 	build->message->kind = SMB1_BODY_TREE_CONNECT_REQ;
 	build->message->body.tree_connect_req = (struct smb1_tree_connect_req){
 		.password = { password, sizeof(password) },
-		.path = utf16(path, build->scratch->name, sizeof(build->scratch->name)),
+		.path = client_utf16(path, build->scratch->name, sizeof(build->scratch->name)),
 		.service = { (const uint8_t *)"?????", 5 },
 	};
 }
@@ -141,18 +115,18 @@ static void build_fs_query(const struct build *build)
 	};
 	bool unix = build->request->purpose == PURPOSE_UNIX_QUERY;
 
-	put16(build->scratch->parameters,
-	      unix ? SMB1_FS_UNIX_INFO : levels[build->request->purpose - PURPOSE_FS_ATTRIBUTE]);
+	smb_put16(build->scratch->parameters,
+		  unix ? SMB1_FS_UNIX_INFO : levels[build->request->purpose - PURPOSE_FS_ATTRIBUTE]);
 	begin_trans2(build, SMB1_TRANS2_QUERY_FS_INFORMATION, 2, 0);
 }
 
 /* What the server offered is what will be used (cifs 6.1, reset_cifs_unix_caps). */
 static void build_unix_set(const struct build *build)
 {
-	put32(build->scratch->parameters, SMB1_FS_UNIX_INFO << 16);
+	smb_put32(build->scratch->parameters, SMB1_FS_UNIX_INFO << 16);
 	memset(build->scratch->data, 0, UNIX_INFO_SIZE);
 	build->scratch->data[0] = 1; /* version 1.0 */
-	put32(build->scratch->data + 4, build->client->session.smb1_unix);
+	smb_put32(build->scratch->data + 4, build->client->session.smb1_unix);
 	begin_trans2(build, SMB1_TRANS2_SET_FS_INFORMATION, 4, UNIX_INFO_SIZE);
 }
 
@@ -167,7 +141,7 @@ static struct smb_blob path_of(const struct build *build, uint8_t *buffer, uint3
 		if (*p == '/')
 			*p = '\\';
 	}
-	return utf16(path, buffer, size);
+	return client_utf16(path, buffer, size);
 }
 
 static void build_path_query(const struct build *build)
@@ -175,9 +149,9 @@ static void build_path_query(const struct build *build)
 	uint8_t *parameters = build->scratch->parameters;
 	struct smb_blob path = path_of(build, parameters + 6, sizeof(build->scratch->parameters) - 8);
 
-	put16(parameters, SMB1_QUERY_FILE_ALL);
-	put32(parameters + 2, 0);
-	put16(parameters + 6 + path.length, 0);
+	smb_put16(parameters, SMB1_QUERY_FILE_ALL);
+	smb_put32(parameters + 2, 0);
+	smb_put16(parameters + 6 + path.length, 0);
 	begin_trans2(build, SMB1_TRANS2_QUERY_PATH_INFORMATION, 8 + path.length, 0);
 }
 
@@ -465,7 +439,7 @@ static void note_unix(struct smb_client *client, const struct smb1_message *mess
 
 	if (message->kind != SMB1_BODY_TRANS2_RSP || message->header.status || data->length < UNIX_INFO_SIZE)
 		return;
-	client->session.smb1_unix = get32(data->data + 4);
+	client->session.smb1_unix = smb_get32(data->data + 4);
 	client_smb1_sizes(client);
 }
 

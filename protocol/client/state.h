@@ -479,6 +479,8 @@ bool client_has_multi_credit(const struct smb_client *client);
 
 /* ------------------------------------------------------------------------------------------- messages (message.c) */
 
+/** A name of the host's, checked when it came in. */
+struct smb_blob client_utf16(const char *ascii, uint8_t *buffer, uint32_t size);
 struct smb_pdu client_encode_request(const struct smb_client *client, uint32_t first, uint8_t *buffer, uint32_t size);
 #define CLIENT_TOKEN_MAX 200
 /** The token of one leg of the logon; returns bytes. */
@@ -567,6 +569,11 @@ void client_pages_failed(struct smb_client *client, struct client_file *file, ui
 void client_script_run(struct smb_client *client, struct client_op *op);
 /** The session is over: go on with closing the channels. */
 void client_unmount_shut(struct smb_client *client, struct client_op *op);
+/** The last answer of a step is in. */
+void client_script_step_done(struct smb_client *client, struct client_op *op);
+/** How many requests the current step sends. */
+uint32_t client_script_step_requests(const struct client_op *op);
+/* script_answer.c */
 void client_script_answer(struct smb_client *client, uint32_t slot, const struct smb2_message *message);
 /** A request of the operation went down with its channel. */
 void client_script_lost(struct smb_client *client, uint32_t slot);

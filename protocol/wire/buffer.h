@@ -10,44 +10,10 @@
  * are placed and found by offsets from the start of the member's header (MS-SMB2 2.2, all Buffer fields).
  */
 
+#include "protocol/wire/endian.h"
 #include "protocol/wire/message.h"
 
 #include <string.h>
-
-static inline uint16_t smb_get16(const uint8_t *p)
-{
-	return (uint16_t)(p[0] | p[1] << 8);
-}
-
-static inline uint32_t smb_get32(const uint8_t *p)
-{
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
-}
-
-static inline uint64_t smb_get64(const uint8_t *p)
-{
-	return (uint64_t)smb_get32(p) | (uint64_t)smb_get32(p + 4) << 32;
-}
-
-static inline void smb_put16(uint8_t *p, uint16_t value)
-{
-	p[0] = (uint8_t)value;
-	p[1] = (uint8_t)(value >> 8);
-}
-
-static inline void smb_put32(uint8_t *p, uint32_t value)
-{
-	p[0] = (uint8_t)value;
-	p[1] = (uint8_t)(value >> 8);
-	p[2] = (uint8_t)(value >> 16);
-	p[3] = (uint8_t)(value >> 24);
-}
-
-static inline void smb_put64(uint8_t *p, uint64_t value)
-{
-	smb_put32(p, (uint32_t)value);
-	smb_put32(p + 4, (uint32_t)(value >> 32));
-}
 
 static inline struct smb2_file_id smb_get_file_id(const uint8_t *p)
 {

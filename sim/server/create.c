@@ -2,9 +2,11 @@
 
 /* CREATE and the life of a handle (MS-SMB2 3.3.5.9, 3.3.5.10; MS-FSA 2.1.5.1). */
 
-#include "sim/server/bytes.h"
+#include "protocol/wire/endian.h"
 #include "sim/server/call.h"
 #include "sim/server/files.h"
+
+#include <string.h>
 
 /* CreateDisposition (MS-SMB2 2.2.13). */
 enum { FILE_SUPERSEDE, FILE_OPEN, FILE_CREATE, FILE_OPEN_IF, FILE_OVERWRITE, FILE_OVERWRITE_IF };
@@ -255,9 +257,9 @@ static void grant_lease(struct server_call *call, uint32_t index)
 		return;
 	handle->oplock = OPLOCK_LEASE;
 	memcpy(handle->lease_key, lease->data.data, sizeof(handle->lease_key));
-	handle->lease_state = bytes_get32(lease->data.data + 16) & 7;
+	handle->lease_state = smb_get32(lease->data.data + 16) & 7;
 	if (lease->data.length == 52)
-		handle->lease_epoch = (uint16_t)(bytes_get16(lease->data.data + 48) + 1);
+		handle->lease_epoch = (uint16_t)(smb_get16(lease->data.data + 48) + 1);
 }
 
 static uint8_t *add_context(struct server_call *call, const char *name, uint32_t length)
@@ -278,9 +280,9 @@ static void answer_lease(struct server_call *call, const struct server_handle *h
 	uint8_t *data = add_context(call, "RqLs", length);
 
 	memcpy(data, handle->lease_key, sizeof(handle->lease_key));
-	bytes_put32(data + 16, handle->lease_state);
+	smb_put32(data + 16, handle->lease_state);
 	if (length == 52)
-		bytes_put16(data + 48, handle->lease_epoch);
+		smb_put16(data + 48, handle->lease_epoch);
 }
 
 /* Durable opens are promised as Samba does for a client that caches handles; a reconnect is then refused, which a
@@ -295,11 +297,11 @@ static void answer_contexts(struct server_call *call, const struct server_handle
 	if (find_context(request, "DHnQ") && caches_handles)
 		add_context(call, "DHnQ", 8);
 	if (find_context(request, "MxAc"))
-		bytes_put32(add_context(call, "MxAc", 8) + 4, SERVER_ACCESS_ALL);
+		smb_put32(add_context(call, "MxAc", 8) + 4, SERVER_ACCESS_ALL);
 	if (find_context(request, "QFid")) {
 		uint8_t *data = add_context(call, "QFid", 32);
-		bytes_put64(data, server_file(call->server, handle->file)->id);
-		bytes_put64(data + 8, 0xfe00);
+		smb_put64(data, server_file(call->server, handle->file)->id);
+		smb_put64(data + 8, 0xfe00);
 	}
 	if (lease && handle->oplock == OPLOCK_LEASE)
 		answer_lease(call, handle, lease->data.length);

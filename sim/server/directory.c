@@ -2,9 +2,11 @@
 
 /* QUERY_DIRECTORY (MS-SMB2 3.3.5.18; structures of MS-FSCC 2.4): ".", "..", then the entries in order of creation. */
 
-#include "sim/server/bytes.h"
+#include "protocol/wire/endian.h"
 #include "sim/server/call.h"
 #include "sim/server/files.h"
+
+#include <string.h>
 
 #define FLAG_RESTART_SCANS 0x01u
 #define FLAG_RETURN_SINGLE_ENTRY 0x02u
@@ -100,20 +102,20 @@ static void put_entry(uint8_t *bytes, uint8_t class, const struct entry *entry)
 	const struct server_file *file = entry->file;
 
 	memset(bytes, 0, fixed);
-	bytes_put32(bytes + (class == NAMES_ONLY ? 8 : 60), 2 * entry->units);
+	smb_put32(bytes + (class == NAMES_ONLY ? 8 : 60), 2 * entry->units);
 	if (class != NAMES_ONLY) {
-		bytes_put64(bytes + 8, file->creation_time);
-		bytes_put64(bytes + 16, file->access_time);
-		bytes_put64(bytes + 24, file->write_time);
-		bytes_put64(bytes + 32, file->change_time);
-		bytes_put64(bytes + 40, file->size);
-		bytes_put64(bytes + 48, server_file_allocation(file));
-		bytes_put32(bytes + 56, file->attributes);
+		smb_put64(bytes + 8, file->creation_time);
+		smb_put64(bytes + 16, file->access_time);
+		smb_put64(bytes + 24, file->write_time);
+		smb_put64(bytes + 32, file->change_time);
+		smb_put64(bytes + 40, file->size);
+		smb_put64(bytes + 48, server_file_allocation(file));
+		smb_put32(bytes + 56, file->attributes);
 	}
 	if (class == 37 || class == 38)
-		bytes_put64(bytes + fixed - 8, file->id);
+		smb_put64(bytes + fixed - 8, file->id);
 	for (uint32_t i = 0; i < entry->units; i++)
-		bytes_put16(bytes + fixed + 2 * i, entry->text[i]);
+		smb_put16(bytes + fixed + 2 * i, entry->text[i]);
 }
 
 /* Fill `room` bytes with as many entries as fit. Returns the bytes used; 0: not even one. */
@@ -132,7 +134,7 @@ static uint32_t fill(struct server_call *call, uint8_t *bytes, uint32_t room)
 		memset(bytes + used, 0, start - used);
 		put_entry(bytes + start, request->information_class, &entry);
 		if (used)
-			bytes_put32(bytes + last, start - last);
+			smb_put32(bytes + last, start - last);
 		last = start;
 		used = start + size;
 		scan_step(call->server, handle);

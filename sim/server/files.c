@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sim/server/files.h"
-#include "sim/server/bytes.h"
+#include "protocol/wire/endian.h"
+
+#include <string.h>
 
 static uint16_t fold(uint16_t unit)
 {
@@ -173,7 +175,7 @@ static bool next_component(struct smb_blob path, uint32_t *at, struct server_tex
 {
 	text->units = 0;
 	while (*at < path.length / 2) {
-		uint16_t unit = bytes_get16(path.data + 2 * (*at)++);
+		uint16_t unit = smb_get16(path.data + 2 * (*at)++);
 		if (unit == '\\')
 			return text->units > 0 && *at < path.length / 2;
 		if (!unit_is_allowed(unit) || text->units == SERVER_NAME_UNITS)
@@ -188,7 +190,7 @@ uint32_t server_path_walk(const struct smb_server *server, struct smb_blob path,
 	uint32_t at = 0;
 
 	*result = (struct server_path){ .parent = SERVER_ROOT, .name = SERVER_NONE, .file = SERVER_ROOT };
-	if (path.length >= 2 && bytes_get16(path.data) == '\\')
+	if (path.length >= 2 && smb_get16(path.data) == '\\')
 		return STATUS_INVALID_PARAMETER; /* MS-SMB2 3.3.5.9 */
 	while (at < path.length / 2) {
 		if (result->file == SERVER_NONE || !server_file(server, result->file)->is_directory)
@@ -209,7 +211,7 @@ uint32_t server_path_print(const struct smb_server *server, uint32_t index, uint
 	if (index == SERVER_NONE) {
 		if (size < 2)
 			return 0;
-		bytes_put16(buffer, '\\');
+		smb_put16(buffer, '\\');
 		return 2;
 	}
 	const struct server_name *name = server_name(server, index);
@@ -217,9 +219,9 @@ uint32_t server_path_print(const struct smb_server *server, uint32_t index, uint
 		used = server_path_print(server, server_file(server, name->parent)->entry, buffer, size);
 	if (used + 2 + 2 * name->units > size)
 		return used;
-	bytes_put16(buffer + used, '\\');
+	smb_put16(buffer + used, '\\');
 	for (uint16_t i = 0; i < name->units; i++)
-		bytes_put16(buffer + used + 2 + 2 * i, name->text[i]);
+		smb_put16(buffer + used + 2 + 2 * i, name->text[i]);
 	return used + 2 + 2 * name->units;
 }
 
@@ -241,7 +243,7 @@ bool server_text_matches(const struct server_name *name, struct smb_blob pattern
 	if (!count)
 		return true;
 	while (n < name->units) {
-		uint16_t unit = p < count ? bytes_get16(pattern.data + 2 * p) : 0;
+		uint16_t unit = p < count ? smb_get16(pattern.data + 2 * p) : 0;
 		if (unit == '*' || unit == '<') {
 			star = p++;
 			star_at = n;
@@ -255,7 +257,7 @@ bool server_text_matches(const struct server_name *name, struct smb_blob pattern
 			return false;
 		}
 	}
-	while (p < count && (bytes_get16(pattern.data + 2 * p) == '*' || bytes_get16(pattern.data + 2 * p) == '<'))
+	while (p < count && (smb_get16(pattern.data + 2 * p) == '*' || smb_get16(pattern.data + 2 * p) == '<'))
 		p++;
 	return p == count;
 }

@@ -2,8 +2,10 @@
 
 /* IOCTL (MS-SMB2 3.3.5.15): the two control codes of a mount; everything else is refused as Samba refuses it. */
 
-#include "sim/server/bytes.h"
+#include "protocol/wire/endian.h"
 #include "sim/server/call.h"
+
+#include <string.h>
 
 #define FSCTL_DFS_GET_REFERRALS 0x00060194u
 #define FSCTL_DFS_GET_REFERRALS_EX 0x000601b0u
@@ -65,17 +67,17 @@ static bool negotiate_matches(const struct server_call *call, struct smb_blob in
 
 	if (input.length < 24)
 		return false;
-	count = bytes_get16(input.data + 22);
+	count = smb_get16(input.data + 22);
 	if (input.length < 24 + 2u * count)
 		return false;
 	for (uint16_t i = 0; i < count; i++) {
-		uint16_t dialect = bytes_get16(input.data + 24 + 2 * i);
+		uint16_t dialect = smb_get16(input.data + 24 + 2 * i);
 		if (dialect > best && dialect >= profile->dialect_min && dialect <= profile->dialect_max)
 			best = dialect;
 	}
-	return best == call->on->dialect && bytes_get32(input.data) == call->on->client_capabilities &&
+	return best == call->on->dialect && smb_get32(input.data) == call->on->client_capabilities &&
 	       memcmp(input.data + 4, call->on->client_guid, 16) == 0 &&
-	       bytes_get16(input.data + 20) == call->on->security_mode;
+	       smb_get16(input.data + 20) == call->on->security_mode;
 }
 
 static uint32_t validate_negotiate(struct server_call *call)
@@ -91,10 +93,10 @@ static uint32_t validate_negotiate(struct server_call *call)
 	if (server_call_room(call) < 24)
 		return STATUS_INSUFFICIENT_RESOURCES;
 	uint8_t *bytes = server_call_scratch(call, 24);
-	bytes_put32(bytes, call->on->capabilities);
+	smb_put32(bytes, call->on->capabilities);
 	memcpy(bytes + 4, call->server->server_guid, 16);
-	bytes_put16(bytes + 20, 1);
-	bytes_put16(bytes + 22, call->on->dialect);
+	smb_put16(bytes + 20, 1);
+	smb_put16(bytes + 22, call->on->dialect);
 	return answer(call, bytes, 24);
 }
 

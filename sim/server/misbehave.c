@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sim/server/misbehave.h"
-#include "sim/server/bytes.h"
+#include "protocol/wire/endian.h"
 
 #include <string.h>
 
@@ -33,7 +33,7 @@ void server_misbehave(const struct smb_server *server, struct smb_pdu *pdu, uint
 	while (smb2_header_decode(copy + last, pdu->length - last, &header, &next) == SMB_WIRE_OK && next)
 		last += next;
 	if (misbehaviour->next_is_wild && last)
-		bytes_put32(copy + last + NEXT_COMMAND, 2 * SMB_SERVER_PDU_MAX);
+		smb_put32(copy + last + NEXT_COMMAND, 2 * SMB_SERVER_PDU_MAX);
 	if (misbehaviour->pending_is_odd && header.status == STATUS_PENDING)
 		append(pdu, copy, 1);
 	if (misbehaviour->write_has_junk && header.command == SMB2_WRITE && header.status == STATUS_SUCCESS)

@@ -2,9 +2,11 @@
 
 /* QUERY_INFO (MS-SMB2 3.3.5.20; structures of MS-FSCC 2.4 and 2.5). */
 
-#include "sim/server/bytes.h"
+#include "protocol/wire/endian.h"
 #include "sim/server/call.h"
 #include "sim/server/files.h"
+
+#include <string.h>
 
 #define CLUSTER 4096u
 #define VOLUME_CLUSTERS (UINT64_C(1) << 28) /* 1 TiB */
@@ -30,20 +32,20 @@ struct info {
 
 static void add32(struct info *info, uint32_t value)
 {
-	bytes_put32(info->bytes + info->used, value);
+	smb_put32(info->bytes + info->used, value);
 	info->used += 4;
 }
 
 static void add64(struct info *info, uint64_t value)
 {
-	bytes_put64(info->bytes + info->used, value);
+	smb_put64(info->bytes + info->used, value);
 	info->used += 8;
 }
 
 static void add_ascii(struct info *info, const char *text)
 {
 	for (; *text; text++, info->used += 2)
-		bytes_put16(info->bytes + info->used, (uint8_t)*text);
+		smb_put16(info->bytes + info->used, (uint8_t)*text);
 }
 
 static void add_times(struct info *info, const struct server_file *file)
@@ -75,7 +77,7 @@ static void add_name(struct info *info, const struct smb_server *server, const s
 
 	add32(info, 0);
 	uint32_t length = server_path_print(server, handle->name, info->bytes + info->used, INFO_MAX - info->used);
-	bytes_put32(info->bytes + length_at, length);
+	smb_put32(info->bytes + length_at, length);
 	info->used += length;
 }
 
@@ -172,7 +174,7 @@ static void add_volume(struct info *info, const struct smb_server *server)
 	add64(info, SERVER_EPOCH_FILETIME);
 	add32(info, 0x534d424c); /* serial number */
 	add32(info, 2 * (uint32_t)strlen(server->share));
-	bytes_put16(info->bytes + info->used, 0); /* no object ids */
+	smb_put16(info->bytes + info->used, 0); /* no object ids */
 	info->used += 2;
 	info->fixed = info->used;
 	add_ascii(info, server->share);

@@ -2,9 +2,11 @@
 
 /* NEGOTIATE, SESSION_SETUP with binding, LOGOFF, TREE_CONNECT, TREE_DISCONNECT (MS-SMB2 3.3.5.4 to 3.3.5.8). */
 
-#include "sim/server/bytes.h"
+#include "protocol/wire/endian.h"
 #include "sim/server/call.h"
 #include "sim/server/tokens.h"
+
+#include <string.h>
 
 static uint16_t pick_dialect(const struct smb_server *server, const struct smb2_negotiate_req *request)
 {
@@ -44,7 +46,7 @@ static void add_context(struct server_call *call, uint16_t type, uint32_t length
 
 	memset(data, 0, length);
 	for (uint32_t i = 0; values[i] != UINT16_MAX; i++)
-		bytes_put16(data + 2 * i, values[i]);
+		smb_put16(data + 2 * i, values[i]);
 	reply->contexts[reply->context_count++] = (struct smb2_context){ .type = type,
 									 .data = { .data = data, .length = length } };
 }
@@ -276,12 +278,12 @@ static bool path_names_share(struct smb_blob path, const char *share)
 	uint32_t start = path.length / 2;
 	uint32_t length = (uint32_t)strlen(share);
 
-	while (start && bytes_get16(path.data + 2 * (start - 1)) != '\\')
+	while (start && smb_get16(path.data + 2 * (start - 1)) != '\\')
 		start--;
 	if (start < 4 || path.length / 2 - start != length)
 		return false;
 	for (uint32_t i = 0; i < length; i++) {
-		uint16_t a = bytes_get16(path.data + 2 * (start + i)), b = (uint8_t)share[i];
+		uint16_t a = smb_get16(path.data + 2 * (start + i)), b = (uint8_t)share[i];
 		a = a >= 'a' && a <= 'z' ? (uint16_t)(a - 32) : a;
 		b = b >= 'a' && b <= 'z' ? (uint16_t)(b - 32) : b;
 		if (a != b)

@@ -2,15 +2,17 @@
 
 /* SET_INFO (MS-SMB2 3.3.5.21; structures of MS-FSCC 2.4). */
 
-#include "sim/server/bytes.h"
+#include "protocol/wire/endian.h"
 #include "sim/server/call.h"
 #include "sim/server/files.h"
+
+#include <string.h>
 
 #define TIME_UNCHANGED(time) (!(time) || (time) >= UINT64_MAX - 1) /* 0, -1, -2 */
 
 static void set_time(uint64_t *time, const uint8_t *from)
 {
-	uint64_t value = bytes_get64(from);
+	uint64_t value = smb_get64(from);
 
 	if (!TIME_UNCHANGED(value))
 		*time = value;
@@ -22,7 +24,7 @@ static uint32_t set_basic(struct server_call *call, struct smb_blob data)
 
 	if (data.length < 36)
 		return STATUS_INFO_LENGTH_MISMATCH;
-	uint32_t attributes = bytes_get32(data.data + 32);
+	uint32_t attributes = smb_get32(data.data + 32);
 	if (!file->is_directory && (attributes & SERVER_ATTRIBUTE_DIRECTORY))
 		return STATUS_INVALID_PARAMETER;
 	set_time(&file->creation_time, data.data);
@@ -41,7 +43,7 @@ static uint32_t set_size(struct server_call *call, struct smb_blob data, bool is
 
 	if (data.length < 8)
 		return STATUS_INFO_LENGTH_MISMATCH;
-	uint64_t size = bytes_get64(data.data);
+	uint64_t size = smb_get64(data.data);
 	if (size > INT64_MAX || file->is_directory)
 		return STATUS_INVALID_PARAMETER;
 	if (!(handle->access & SERVER_ACCESS_WRITE_DATA))
@@ -69,10 +71,10 @@ static uint32_t resolve_target(const struct server_call *call, struct smb_blob d
 {
 	if (data.length < 20)
 		return STATUS_INFO_LENGTH_MISMATCH;
-	struct smb_blob name = { data.data + 20, bytes_get32(data.data + 16) };
+	struct smb_blob name = { data.data + 20, smb_get32(data.data + 16) };
 	if (!name.length || (name.length & 1) || name.length > data.length - 20)
 		return STATUS_INVALID_PARAMETER;
-	if (bytes_get64(data.data + 8))
+	if (smb_get64(data.data + 8))
 		return STATUS_INVALID_PARAMETER; /* RootDirectory, MS-SMB2 2.2.39 */
 	return server_path_walk(call->server, name, target);
 }
@@ -158,7 +160,7 @@ static uint32_t set_position(struct server_call *call, struct smb_blob data)
 {
 	if (data.length < 8)
 		return STATUS_INFO_LENGTH_MISMATCH;
-	server_handle(call->server, call->handle)->position = bytes_get64(data.data);
+	server_handle(call->server, call->handle)->position = smb_get64(data.data);
 	return STATUS_SUCCESS;
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "sim/server/smb1.h"
 
-#include "sim/server/bytes.h"
+#include "protocol/wire/endian.h"
 #include "sim/server/outputs.h"
 #include "sim/server/requests.h"
 #include "sim/server/tokens.h"
+
+#include <string.h>
 
 #define INFO_ALL_FIXED 72u /* SMB_QUERY_FILE_ALL_INFO without a name (MS-CIFS 2.2.8.3.10) */
 #define FILE_ALL_COMMON 64u /* what it has in common with FileAllInformation: basic and standard */
@@ -363,9 +365,9 @@ static uint32_t query_fs(struct exchange *exchange, uint16_t level)
 			return STATUS_INVALID_INFO_CLASS;
 		info = server_call_scratch(exchange->call, UNIX_INFO_SIZE);
 		memset(info, 0, UNIX_INFO_SIZE);
-		bytes_put16(info, 1); /* version 1.0 */
-		bytes_put32(info + 4,
-			    SMB1_UNIX_LARGE_READ | (profile->smb1_unix_large_write ? SMB1_UNIX_LARGE_WRITE : 0));
+		smb_put16(info, 1); /* version 1.0 */
+		smb_put32(info + 4,
+			  SMB1_UNIX_LARGE_READ | (profile->smb1_unix_large_write ? SMB1_UNIX_LARGE_WRITE : 0));
 		answer_data(exchange, info, UNIX_INFO_SIZE);
 		return STATUS_SUCCESS;
 	default:
@@ -413,10 +415,10 @@ static uint32_t query_path(struct exchange *exchange, struct smb_blob parameters
 {
 	struct smb_blob name;
 
-	if (parameters.length < 6 || bytes_get16(parameters.data) != SMB1_QUERY_FILE_ALL)
+	if (parameters.length < 6 || smb_get16(parameters.data) != SMB1_QUERY_FILE_ALL)
 		return STATUS_INVALID_INFO_CLASS;
 	name = (struct smb_blob){ parameters.data + 6, (parameters.length - 6) & ~1u };
-	while (name.length && !bytes_get16(name.data + name.length - 2))
+	while (name.length && !smb_get16(name.data + name.length - 2))
 		name.length -= 2;
 	return look_at_path(exchange, path_of(name));
 }
@@ -436,9 +438,9 @@ static uint32_t transaction2(struct exchange *exchange)
 	case SMB1_TRANS2_QUERY_FS_INFORMATION:
 		if (request->parameters.length < 2)
 			return STATUS_INVALID_PARAMETER;
-		return query_fs(exchange, bytes_get16(request->parameters.data));
+		return query_fs(exchange, smb_get16(request->parameters.data));
 	case SMB1_TRANS2_SET_FS_INFORMATION:
-		if (request->parameters.length < 4 || bytes_get16(request->parameters.data + 2) != SMB1_FS_UNIX_INFO ||
+		if (request->parameters.length < 4 || smb_get16(request->parameters.data + 2) != SMB1_FS_UNIX_INFO ||
 		    request->data.length < UNIX_INFO_SIZE || !call->server->profile.smb1_unix)
 			return STATUS_INVALID_PARAMETER;
 		answer_data(exchange, NULL, 0);

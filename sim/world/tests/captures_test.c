@@ -7,6 +7,7 @@
 
 #include "protocol/wire/message.h"
 #include "sim/world/profile.h"
+#include "sim/world/tests/read_log.h"
 #include "sim/world/tests/tsv.h"
 #include "sim/world/world.h"
 
@@ -14,40 +15,6 @@
 #include <string.h>
 
 #define FILE_BYTES (UINT64_C(64) << 20)
-#define READS_MAX 2048
-
-struct read_request {
-	uint64_t offset;
-	uint32_t length;
-	uint16_t charge;
-	uint16_t asked;
-};
-
-struct read_log {
-	struct read_request reads[READS_MAX];
-	guint count;
-};
-
-static void log_reads(void *context, uint64_t when_ns, uint32_t channel, enum sim_side from, const struct smb_pdu *pdu)
-{
-	struct read_log *log = context;
-	struct smb_chain_reader reader;
-	struct smb2_message message;
-
-	(void)when_ns;
-	(void)channel;
-	if (from != SIM_CLIENT)
-		return;
-	smb_chain_read(&reader, pdu);
-	while (smb_chain_next(&reader, &message) == SMB_WIRE_OK) {
-		if (message.kind != SMB2_BODY_READ_REQ || log->count == READS_MAX)
-			continue;
-		log->reads[log->count++] = (struct read_request){ message.body.read_req.offset,
-								  message.body.read_req.length,
-								  message.header.credit_charge,
-								  message.header.credits };
-	}
-}
 
 static const char *options_of(const struct tsv *runs, const char *variant)
 {
@@ -62,7 +29,7 @@ static void simulate(const char *options, struct read_log *log)
 {
 	static struct sim_result result;
 	struct smb_mount_report report;
-	struct sim_trace trace = { .pdu = log_reads, .context = log };
+	struct sim_trace trace = { .pdu = read_log_note, .context = log };
 	struct sim_point point;
 	GError *error = NULL;
 

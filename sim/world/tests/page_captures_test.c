@@ -7,6 +7,7 @@
 
 #include "protocol/wire/smb1.h"
 #include "sim/world/profile.h"
+#include "sim/world/tests/read_log.h"
 #include "sim/world/tests/tsv.h"
 #include "sim/world/world.h"
 
@@ -15,7 +16,6 @@
 #include <string.h>
 
 #define FILE_BYTES (UINT64_C(32) << 20)
-#define READS_MAX 8400
 #define ROWS_MAX 100
 
 /** One capture file with what was the same in all its rows. */
@@ -51,54 +51,11 @@ static const struct difference differences[] = {
 	{ "page-6.12-arm64-16k", "rsize4K", true, PIECES },
 };
 
-struct read_request {
-	uint64_t offset;
-	uint32_t length;
-	uint16_t charge;
-	uint16_t asked;
-};
-
-struct read_log {
-	struct read_request reads[READS_MAX];
-	guint count;
-};
-
-static void add(struct read_log *log, struct read_request read)
-{
-	cr_assert_lt(log->count, READS_MAX);
-	log->reads[log->count++] = read;
-}
-
-static void log_reads(void *context, uint64_t when_ns, uint32_t channel, enum sim_side from, const struct smb_pdu *pdu)
-{
-	struct smb_chain_reader reader;
-	struct smb2_message message;
-	struct smb1_message smb1;
-
-	(void)when_ns;
-	(void)channel;
-	if (from != SIM_CLIENT)
-		return;
-	if (smb1_is_pdu(pdu)) {
-		cr_assert_eq(smb1_message_decode(pdu, &smb1), SMB_WIRE_OK);
-		if (smb1.kind == SMB1_BODY_READ_REQ)
-			add(context,
-			    (struct read_request){ smb1.body.read_req.offset, smb1.body.read_req.length, 0, 0 });
-		return;
-	}
-	smb_chain_read(&reader, pdu);
-	while (smb_chain_next(&reader, &message) == SMB_WIRE_OK) {
-		if (message.kind == SMB2_BODY_READ_REQ)
-			add(context, (struct read_request){ message.body.read_req.offset, message.body.read_req.length,
-							    message.header.credit_charge, message.header.credits });
-	}
-}
-
 static void simulate(const struct capture *capture, const char *options, struct read_log *log)
 {
 	static struct sim_result result;
 	struct smb_mount_report report;
-	struct sim_trace trace = { .pdu = log_reads, .context = log };
+	struct sim_trace trace = { .pdu = read_log_note, .context = log };
 	struct sim_point point;
 	GError *error = NULL;
 
