@@ -421,6 +421,7 @@ bool lab_replay_sim(const struct lab_check *check, const GArray *moves, const ch
 
 	replay->config = check->model;
 	replay->config.starts_mounted = false;
+	replay->config.symmetry = false;
 	replay->failed_at = -1;
 	replay->steps = g_array_new(FALSE, FALSE, sizeof(struct step));
 	for (uint32_t i = 0; i < MODEL_CHANNELS_MAX * 2; i++)
