@@ -377,32 +377,18 @@ static void take_switches(struct check_options *options)
 		add_set(options, "check.partial_order=true");
 }
 
-static void add_argument(GPtrArray *arguments, const char *option, char *value)
-{
-	g_ptr_array_add(arguments, g_strdup(option));
-	g_ptr_array_add(arguments, value);
-}
-
 /* The same check, by the program that counts. */
 static int check_coverage(char **paths, const struct check_options *options)
 {
-	g_autoptr(GPtrArray) more = g_ptr_array_new_with_free_func(g_free);
-
-	add_argument(more, "--jobs", g_strdup_printf("%d", options->jobs));
-	add_argument(more, "--max-states", g_strdup_printf("%" G_GINT64_FORMAT, options->max_states));
-	add_argument(more, "--max-depth", g_strdup_printf("%d", options->max_depth));
-	if (options->max_memory)
-		add_argument(more, "--max-memory", g_strdup(options->max_memory));
-	if (options->max_time)
-		add_argument(more, "--max-time", g_strdup(options->max_time));
-	if (options->depth_first)
-		g_ptr_array_add(more, g_strdup("--dfs"));
-	for (char **set = options->sets; set && *set; set++)
-		add_argument(more, "--set", g_strdup(*set));
-	g_ptr_array_add(more, NULL);
 	return lab_check_coverage(&(struct lab_coverage_options){
 		.configs = (const char *const *)paths,
-		.more = (const char *const *)more->pdata,
+		.sets = (const char *const *)options->sets,
+		.jobs = options->jobs,
+		.max_states = options->max_states,
+		.max_depth = options->max_depth,
+		.max_memory = options->max_memory,
+		.max_time = options->max_time,
+		.depth_first = options->depth_first,
 		.out = options->out,
 		.json = options->json,
 	});
@@ -429,6 +415,8 @@ static bool take_configs(char **paths, const struct check_options *options, int 
 
 	if (options->coverage && options->mutant)
 		wrong = "--coverage and --mutant exclude each other";
+	else if (options->coverage && (options->kit || options->graph))
+		wrong = "--coverage writes neither a counterexample nor a graph: check that config alone for these";
 	else if (options->out && !options->coverage)
 		wrong = "--out goes with --coverage";
 	else if (count && has_own)

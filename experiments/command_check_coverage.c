@@ -23,14 +23,42 @@ static int graver(int a, int b)
 	return rank_a > rank_b ? a : b;
 }
 
+static void add_argument(GPtrArray *arguments, const char *option, char *value)
+{
+	g_ptr_array_add(arguments, g_strdup(option));
+	g_ptr_array_add(arguments, value);
+}
+
+/* What each check is given beside its config. */
+static GPtrArray *arguments_of(const struct lab_coverage_options *options)
+{
+	GPtrArray *arguments = g_ptr_array_new_with_free_func(g_free);
+
+	add_argument(arguments, "--jobs", g_strdup_printf("%d", options->jobs));
+	add_argument(arguments, "--max-states", g_strdup_printf("%" G_GINT64_FORMAT, options->max_states));
+	add_argument(arguments, "--max-depth", g_strdup_printf("%d", options->max_depth));
+	if (options->max_memory)
+		add_argument(arguments, "--max-memory", g_strdup(options->max_memory));
+	if (options->max_time)
+		add_argument(arguments, "--max-time", g_strdup(options->max_time));
+	if (options->depth_first)
+		g_ptr_array_add(arguments, g_strdup("--dfs"));
+	for (const char *const *set = options->sets; set && *set; set++)
+		add_argument(arguments, "--set", g_strdup(*set));
+	g_ptr_array_add(arguments, NULL);
+	return arguments;
+}
+
 static bool count(const struct lab_counter *counter, const struct lab_coverage_options *options,
 		  struct coverage *coverage, int *code, GError **error)
 {
+	g_autoptr(GPtrArray) more = arguments_of(options);
+
 	for (const char *const *config = options->configs; *config; config++) {
 		int one;
 
 		fprintf(stderr, "%s\n", *config);
-		if (!lab_counter_run(counter, *config, options->more, coverage, &one, error))
+		if (!lab_counter_run(counter, *config, (const char *const *)more->pdata, coverage, &one, error))
 			return false;
 		*code = graver(*code, one);
 	}

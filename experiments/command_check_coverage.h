@@ -9,7 +9,14 @@
 
 struct lab_coverage_options {
 	const char *const *configs; /* NULL at the end */
-	const char *const *more; /* further arguments of each check: bounds, --set, --jobs; NULL at the end */
+	/* as `smblab check` has them; NULL, 0: not given */
+	const char *const *sets;
+	int jobs;
+	gint64 max_states;
+	int max_depth;
+	const char *max_memory;
+	const char *max_time;
+	bool depth_first;
 	const char *out; /* where coverage.html goes; NULL: out/coverage */
 	bool json;
 };

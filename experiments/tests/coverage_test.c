@@ -245,10 +245,9 @@ Test(coverage, without_gcov_it_says_what_to_install)
 Test(coverage, what_does_not_go_together_is_refused)
 {
 	static const char *const cases[][4] = {
-		{ "a.ini", "b.ini", NULL, NULL },
-		{ "a.ini", "--out", "x", NULL },
-		{ "--coverage", NULL, NULL, NULL },
-		{ "--coverage", "--mutant", "all", NULL },
+		{ "a.ini", "b.ini", NULL, NULL },	    { "a.ini", "--out", "x", NULL },
+		{ "--coverage", NULL, NULL, NULL },	    { "--coverage", "--mutant", "all", NULL },
+		{ "--coverage", "a.ini", "--kit=x", NULL }, { "--coverage", "a.ini", "--graph=x.svg", NULL },
 	};
 	g_autofree char *directory = program_directory();
 
