@@ -233,6 +233,7 @@ static const struct {
 	{ { "faults", "pushbacks", "requests that are refused (see server.pushback)", "number", "0" }, set_fault },
 	{ { "faults", "expiries", "requests that find the session expired", "number", "0" }, set_fault },
 	{ { "faults", "breaks", "leases and oplocks that the server breaks", "number", "0" }, set_fault },
+	{ { "faults", "strangers", "other clients that come, break a rule and go", "number", "0" }, set_fault },
 	{ { "faults", "cuts", "connections that end", "number", "0" }, set_fault },
 	{ { "faults", "never_back", "after the first cut no connection can be made any more", "true|false", "false" },
 	  set_never_back },
@@ -379,6 +380,9 @@ static bool build(struct draft *draft, GError **error)
 				  "%s: vers=1.0 has no credits and no compounds: the model has SMB2 and SMB3 alone",
 				  draft->check->path);
 	channels = point->mount.multichannel ? MIN(point->mount.max_channels, MODEL_CHANNELS_MAX) : 1;
+	if (model->faults[MODEL_FAULT_STRANGER] && channels == MODEL_CHANNELS_MAX)
+		return lab_refuse(error, "%s: [faults] strangers leaves room for %u channels, max_channels is %u",
+				  draft->check->path, MODEL_CHANNELS_MAX - 1, channels);
 	model->client = (struct smb_client_config){
 		.policy = point->policy,
 		.mount = point->mount,

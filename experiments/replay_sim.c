@@ -2,6 +2,7 @@
 #include "experiments/replay_sim.h"
 
 #include "model/host.h"
+#include "model/stranger.h"
 #include "sim/world/director.h"
 #include "sim/world/world.h"
 
@@ -29,6 +30,7 @@ struct replay {
 	bool is_mounted;
 	int failed_at; /* the step in which an operation ended with an error; -1: none */
 	bool is_invalid; /* a block of the simulation, since the last step */
+	char let_through[8]; /* the rule that the server broke for a stranger */
 	uint32_t at_work; /* threads of the application with an operation under way */
 	const char *difference; /* after the step at which the simulation was stopped */
 };
@@ -122,6 +124,7 @@ static struct sim_turn turn_of(const struct model_config *config, const struct m
 		[MODEL_MOVE_CUT] = SIM_TURN_CUT,
 		[MODEL_MOVE_CANCEL] = SIM_TURN_CANCEL,
 		[MODEL_MOVE_BREAK] = SIM_TURN_BREAK,
+		[MODEL_MOVE_STRANGER] = SIM_TURN_STRANGER,
 		[MODEL_MOVE_WAKE] = SIM_TURN_WAKE,
 	};
 	struct sim_turn turn = {
@@ -182,6 +185,16 @@ static void done(void *context, uint32_t turn, uint32_t thread, const struct smb
 		return;
 	replay->is_mounted = true;
 	model_tell_mounted(&replay->config, cores->client, cores->monitor);
+}
+
+static void intrude(void *context, uint32_t turn, uint32_t stranger, const struct sim_cores *cores)
+{
+	struct replay *replay = context;
+	struct model_fault_found found;
+
+	(void)turn;
+	if (!model_stranger_visit(&replay->config, cores->server, stranger, &found))
+		g_strlcpy(replay->let_through, found.rule, sizeof(replay->let_through));
 }
 
 /* ------------------------------------------------------------------------------------------------------------- comparing */
@@ -334,6 +347,8 @@ static enum found find_here(const struct replay *replay, const struct sim_script
 
 	if (!replay->is_broken || replay->found.has_message || !strcmp(rule, "cut") || !strcmp(rule, "assertion"))
 		return NOT_FOUND;
+	if (step_at(replay, replay->steps->len - 1)->move.kind == MODEL_MOVE_STRANGER)
+		return seen_if(!strcmp(rule, replay->let_through));
 	if (replay->is_at_end && result->waiting)
 		return NOT_FOUND;
 	if (!strcmp(rule, "fails") || !strcmp(rule, "C33"))
@@ -396,6 +411,7 @@ static bool run_script(struct replay *replay, struct sim_script_result *result, 
 		.furnish = furnish,
 		.begin = begin,
 		.done = done,
+		.intrude = intrude,
 		.rested = rested,
 	};
 

@@ -54,6 +54,7 @@ enum model_fault {
 	MODEL_FAULT_PUSHBACK, /* the server fails a request with one of model_freedom.status instead of executing it */
 	MODEL_FAULT_EXPIRE, /* the session expires before a request is executed */
 	MODEL_FAULT_BREAK, /* the server breaks a lease or an oplock */
+	MODEL_FAULT_STRANGER, /* another client comes and breaks a rule (stranger.c) */
 	MODEL_FAULT_TIMER, /* a timer comes before everything else has come to rest; at rest timers are free */
 	MODEL_FAULTS,
 };

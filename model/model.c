@@ -21,6 +21,7 @@ const char *model_fault_name(enum model_fault fault)
 		[MODEL_FAULT_CANCEL] = "cancels",     [MODEL_FAULT_SEND] = "send_failures",
 		[MODEL_FAULT_PUSHBACK] = "pushbacks", [MODEL_FAULT_EXPIRE] = "expiries",
 		[MODEL_FAULT_BREAK] = "breaks",	      [MODEL_FAULT_TIMER] = "timers",
+		[MODEL_FAULT_STRANGER] = "strangers",
 	};
 
 	return names[fault];
@@ -55,7 +56,7 @@ void model_config_set_limits(struct model_config *config, uint32_t channels)
 		.command_files = runs_commands ? 2 : 0,
 	};
 	config->server_limits = (struct smb_server_limits){
-		.connections = channels,
+		.connections = channels + (config->faults[MODEL_FAULT_STRANGER] > 0),
 		.sessions = 2,
 		.trees = 4,
 		.nodes = config->files + 6,

@@ -42,6 +42,7 @@ enum model_move_kind {
 	MODEL_MOVE_CUT, /* the connection of `channel` ends */
 	MODEL_MOVE_CANCEL, /* a signal ends the wait of thread `argument` */
 	MODEL_MOVE_BREAK, /* the server breaks an open, told on `channel`; see MODEL_BREAK */
+	MODEL_MOVE_STRANGER, /* another client breaks the rule `argument` and goes */
 	MODEL_MOVE_WAKE, /* the client's next timer comes */
 	MODEL_MOVES,
 };

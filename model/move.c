@@ -3,6 +3,7 @@
 /* What can happen in a state, and doing it. */
 
 #include "model/internal.h"
+#include "model/stranger.h"
 
 #include <string.h>
 
@@ -151,6 +152,8 @@ static void add_choices(struct model_worker *worker, const struct model_state *s
 		add_send_failures(worker, state, list);
 	if (state->left[MODEL_FAULT_BREAK])
 		add_breaks(worker->model, state, list);
+	for (uint32_t i = 0; i < MODEL_STRANGERS && state->left[MODEL_FAULT_STRANGER]; i++)
+		add(list, MODEL_MOVE_STRANGER, 0, i);
 }
 
 uint32_t model_moves(struct model_worker *worker, const struct model_state *state,
@@ -322,6 +325,10 @@ static void happen(struct step *step, struct model_move move)
 		use(step, MODEL_FAULT_CANCEL);
 		client_event(step, event);
 		break;
+	case MODEL_MOVE_STRANGER:
+		use(step, MODEL_FAULT_STRANGER);
+		server_event(step, event);
+		break;
 	case MODEL_MOVE_BREAK:
 		use(step, MODEL_FAULT_BREAK);
 		server_event(step, event);
@@ -379,6 +386,7 @@ static bool client_survives(const struct model *model, const struct model_state 
 	if (!model_runs_commands(&model->config))
 		left[MODEL_FAULT_EXPIRE] = model->config.faults[MODEL_FAULT_EXPIRE];
 	left[MODEL_FAULT_BREAK] = model->config.faults[MODEL_FAULT_BREAK];
+	left[MODEL_FAULT_STRANGER] = model->config.faults[MODEL_FAULT_STRANGER];
 	return !memcmp(left, model->config.faults, sizeof(left));
 }
 

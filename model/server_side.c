@@ -3,6 +3,7 @@
 /* The server's side: its core, and what its storage has not done yet. */
 
 #include "model/internal.h"
+#include "model/stranger.h"
 
 #include "protocol/wire/contexts.h"
 
@@ -166,6 +167,7 @@ static void choose(struct model_worker *worker, uint16_t choice)
 static void happen(struct model_worker *worker, struct model_event event)
 {
 	struct smb_server *server = model_server_core(worker->server);
+	struct model_fault_found found;
 	struct smb_pdu pdu;
 
 	choose(worker, event.choice);
@@ -182,6 +184,10 @@ static void happen(struct model_worker *worker, struct model_event event)
 		break;
 	case MODEL_MOVE_CUT:
 		close_connection(worker, event.channel);
+		break;
+	case MODEL_MOVE_STRANGER:
+		if (!model_stranger_visit(&worker->model->config, server, event.argument, &found))
+			model_effect_broken(worker, found.rule, "%s", found.text);
 		break;
 	case MODEL_MOVE_BREAK:
 		smb_server_break(server, event.argument >> 8, event.channel, event.argument & 0xff, NOW_NS);

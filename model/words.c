@@ -3,6 +3,7 @@
 /* Moves and states as text: one line for files, and words for people. */
 
 #include "model/internal.h"
+#include "model/stranger.h"
 
 #include "protocol/ops/notation.h"
 #include "protocol/wire/message.h"
@@ -11,7 +12,7 @@
 
 /* --------------------------------------------------------------------------------------------------------- for files */
 
-enum form { FORM_CHANNEL, FORM_THREAD, FORM_TOKEN, FORM_BREAK, FORM_BARE };
+enum form { FORM_CHANNEL, FORM_THREAD, FORM_TOKEN, FORM_BREAK, FORM_STRANGER, FORM_BARE };
 
 static const struct {
 	const char *word;
@@ -26,6 +27,7 @@ static const struct {
 	[MODEL_MOVE_CUT] = { "cut", FORM_CHANNEL },
 	[MODEL_MOVE_CANCEL] = { "cancel", FORM_THREAD },
 	[MODEL_MOVE_BREAK] = { "break", FORM_BREAK },
+	[MODEL_MOVE_STRANGER] = { "stranger", FORM_STRANGER },
 	[MODEL_MOVE_WAKE] = { "wake", FORM_BARE },
 };
 
@@ -90,6 +92,8 @@ static uint32_t numbers_below(enum form form)
 		return MODEL_SYSTEM + 1;
 	case FORM_TOKEN:
 		return MODEL_TOKENS;
+	case FORM_STRANGER:
+		return MODEL_STRANGERS;
 	default:
 		return MODEL_BREAK(MODEL_OPENS_MAX, 0);
 	}
@@ -205,6 +209,9 @@ static void tell_move(struct model_worker *worker, const struct model_state *sta
 	case MODEL_MOVE_BREAK:
 		g_string_append_printf(text, "the server breaks open %u to %s, on channel %u", move.argument >> 8,
 				       move.argument & 0xff ? "reading" : "nothing", move.channel);
+		break;
+	case MODEL_MOVE_STRANGER:
+		g_string_append_printf(text, "another client sends %s, and goes", model_stranger_tell(move.argument));
 		break;
 	case MODEL_MOVE_WAKE:
 		g_string_append(text, "time passes: the client's timer comes");

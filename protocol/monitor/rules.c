@@ -83,7 +83,7 @@ static const struct smb_rule_info rules[SMB_RULE_MAX] = {
 	     "protocol/client/message.c", "protocol/client/tests/reconnect_test.c: a_durable_handle_is_asked_for_first",
 	     NULL),
 	JUDGED(26, CLIENT, "all channels have one ClientGuid, and nothing is sent on one before its SESSION_SETUP is complete",
-	       "3.3.5.5", "session.c", "session_test.c: channels_belong_to_one_client_and_bind_first", NULL),
+	       "3.3.5.5", "session.c", "session_test.c: channels_belong_to_one_client_and_bind_first", "D-58"),
 	JUDGED(27, CLIENT, "every byte read is the file's byte, and end of file is where it is", "3.2.5.11, 3.3.5.12",
 	       "reads.c", "reads_test.c: every_byte_is_the_files_byte", NULL),
 	KEPT(28, CLIENT, "every dirty byte reaches the server before fsync(2) returns, and a retry changes nothing newer",
@@ -113,7 +113,7 @@ static const struct smb_rule_info rules[SMB_RULE_MAX] = {
 	KEPT(36, CLIENT, "each request is answered to its owner exactly once", "cifs mid callback",
 	     "protocol/flow/requests.c",
 	     "protocol/flow/tests/requests_test.c: an_ended_request_is_found_no_more_and_may_be_sent_again",
-	     "D-48, D-79"),
+	     "D-48, D-70, D-79"),
 };
 /* clang-format on */
 

@@ -234,6 +234,15 @@ static bool wake(struct world *world)
 	return true;
 }
 
+static bool intrude(struct world *world, const struct sim_turn *turn)
+{
+	const struct world_director *director = world->site->director;
+	struct sim_cores cores = cores_of(world);
+
+	director->script->intrude(director->script->context, director->result->at, turn->argument, &cores);
+	return true;
+}
+
 static bool take(struct world *world, const struct sim_turn *turn)
 {
 	world->site->director->is_unsent = turn->is_unsent;
@@ -251,6 +260,8 @@ static bool take(struct world *world, const struct sim_turn *turn)
 		return cancel(world, turn->argument);
 	case SIM_TURN_BREAK:
 		return break_open(world, turn);
+	case SIM_TURN_STRANGER:
+		return intrude(world, turn);
 	case SIM_TURN_WAKE:
 		return wake(world);
 	}

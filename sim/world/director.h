@@ -30,6 +30,7 @@ enum sim_turn_kind {
 	SIM_TURN_CUT, /* the connection of `channel` ends */
 	SIM_TURN_CANCEL, /* a signal ends the wait of thread `argument` */
 	SIM_TURN_BREAK, /* the caching of open `argument` is broken to `to`, told on `channel` (smb_server_break) */
+	SIM_TURN_STRANGER, /* another client, number `argument`, comes to the server and goes: `intrude` */
 	SIM_TURN_WAKE, /* the client's timer comes, whenever it is due */
 };
 
@@ -68,6 +69,8 @@ struct sim_script {
 	/** It has ended. */
 	void (*done)(void *context, uint32_t turn, uint32_t thread, const struct smb_client_output *done,
 		     const struct sim_cores *cores);
+	/** What STRANGER is, done to the server's core at once. */
+	void (*intrude)(void *context, uint32_t turn, uint32_t stranger, const struct sim_cores *cores);
 	/** All that came of a turn has come to rest. False: the run ends here. */
 	bool (*rested)(void *context, uint32_t turn, const struct sim_cores *cores);
 };
