@@ -74,13 +74,11 @@ static void follow_apart(const struct lab_check *check, const char *name, guint3
 
 /* All that may go wrong, and all that a server may choose. */
 static const char *const everything[] = {
-	"faults.cuts=2",	"faults.refusals=2",
-	"faults.cancels=2",	"faults.send_failures=2",
-	"faults.pushbacks=2",	"faults.expiries=1",
-	"faults.breaks=2",	"faults.timers=3",
-	"server.order=any",	"server.grants=0;1;5",
-	"server.interims=true", "server.splits=true",
-	"server.spreads=true",	NULL,
+	"faults.cuts=2",	  "faults.refusals=2",	 "faults.cancels=2",
+	"faults.send_failures=2", "faults.pushbacks=2",	 "faults.expiries=1",
+	"faults.breaks=2",	  "faults.timers=3",	 "faults.strangers=1",
+	"server.order=any",	  "server.grants=0;1;5", "server.interims=true",
+	"server.splits=true",	  "server.spreads=true", NULL,
 };
 
 static void follow_all(const char *const *sets, guint32 walks)
