@@ -41,25 +41,50 @@ static bool go_forwards(struct way *way)
 	return true;
 }
 
-/* Several states may begin like the predecessor: the right one is the one that works. */
-static bool go_backwards(struct way *way, struct model_hash hash, uint32_t left)
-{
+/** What may come before a state on the way: several states may begin like its predecessor. */
+struct place {
 	struct model_hash candidates[CANDIDATES_MAX];
-	uint32_t parent, count;
+	uint32_t count;
+	uint32_t tried;
+};
 
-	g_array_append_val(way->hashes, hash);
-	if (model_hash_equal(hash, way->first)) {
-		if (go_forwards(way))
-			return true;
-	} else if (left && model_visited_find(way->search->visited, hash, &parent)) {
-		count = model_visited_starting(way->search->visited, parent, candidates, CANDIDATES_MAX);
-		for (uint32_t i = 0; i < count; i++) {
-			if (go_backwards(way, candidates[i], left - 1))
+static struct place place_before(const struct way *way, struct model_hash hash)
+{
+	struct place place = { .count = 0 };
+	uint32_t parent;
+
+	if (model_visited_find(way->search->visited, hash, &parent))
+		place.count = model_visited_starting(way->search->visited, parent, place.candidates, CANDIDATES_MAX);
+	return place;
+}
+
+/* The right candidates are those that work. A way found depth first is long: no recursion. False: there is none of at most
+ * `most` states. */
+static bool go_backwards(struct way *way, struct model_hash hash, uint32_t most)
+{
+	g_autoptr(GArray) places = g_array_new(FALSE, FALSE, sizeof(struct place));
+
+	for (;;) {
+		struct place place = { .count = 0 }, *last;
+
+		g_array_append_val(way->hashes, hash);
+		if (model_hash_equal(hash, way->first)) {
+			if (go_forwards(way))
 				return true;
+		} else if (way->hashes->len < most) {
+			place = place_before(way, hash);
 		}
+		g_array_append_val(places, place);
+		last = &g_array_index(places, struct place, places->len - 1);
+		while (last->tried == last->count) {
+			g_array_set_size(way->hashes, way->hashes->len - 1);
+			g_array_set_size(places, places->len - 1);
+			if (!places->len)
+				return false;
+			last = &g_array_index(places, struct place, places->len - 1);
+		}
+		hash = last->candidates[last->tried++];
 	}
-	g_array_set_size(way->hashes, way->hashes->len - 1);
-	return false;
 }
 
 GArray *model_trace_find(struct model_search *search)
@@ -74,7 +99,7 @@ GArray *model_trace_find(struct model_search *search)
 
 	model_first_state(search->model, &first);
 	way.first = model_state_hash(&first);
-	is_found = go_backwards(&way, search->broken_at, search->depth + 1);
+	is_found = go_backwards(&way, search->broken_at, search->depth + 2);
 	g_assert(is_found);
 	if (search->has_move)
 		g_array_append_val(way.moves, search->broken_by);
