@@ -99,6 +99,7 @@ static void put_request(struct smb_encoder *encoder, const struct smb_monitor *m
 	smb_encode16(encoder, request->command);
 	smb_encode8(encoder, request->interim | request->related << 1 | (request->chain_before != SLOT_NONE) << 2);
 	smb_encode64(encoder, request->name);
+	smb_encode16(encoder, (uint16_t)(monitor->sequence - request->sequence));
 	if (request->command == SMB2_READ) {
 		smb_encode64(encoder, request->offset);
 		smb_encode32(encoder, request->length);

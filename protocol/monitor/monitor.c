@@ -214,6 +214,7 @@ static void request_remember(struct smb_monitor *monitor, const struct monitor_m
 {
 	struct monitor_request *request = monitor_request_at(monitor, slot);
 	request->command = member->header->command;
+	request->sequence = member->header->channel_sequence;
 	if (member->message && member->message->kind == SMB2_BODY_CREATE_REQ)
 		request->name = monitor_name_hash_utf16(member->message->body.create_req.name);
 	if (member->chain != SLOT_NONE)
@@ -398,6 +399,7 @@ static void final_received(struct smb_monitor *monitor, uint32_t slot, const str
 
 	monitor_final(monitor, slot, header);
 	monitor_session_answered(monitor, request->channel, header);
+	monitor_sequence_answered(monitor, request, header);
 	if (request->command == SMB2_READ)
 		monitor_read_answered(monitor, slot, header, payload);
 	if (request->chain == SLOT_NONE)

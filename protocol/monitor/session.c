@@ -56,6 +56,20 @@ static void sequence_check(struct smb_monitor *monitor, const struct monitor_cha
 		monitor->sequence = header->channel_sequence;
 }
 
+/* A server refuses what is older than what it has seen on an open (MS-SMB2 3.3.5.2.10): never what carries the newest
+ * ChannelSequence that the client has used. */
+void monitor_sequence_answered(struct smb_monitor *monitor, const struct monitor_request *request,
+			       const struct smb2_header *header)
+{
+	bool can_be_stale = request->command == SMB2_WRITE || request->command == SMB2_SET_INFO ||
+			    request->command == SMB2_IOCTL;
+
+	if (can_be_stale && header->status == STATUS_FILE_NOT_AVAILABLE && request->sequence == monitor->sequence)
+		monitor_report(monitor, SMB_RULE_C23,
+			       "%s with ChannelSequence %u is refused as stale, it is the newest",
+			       smb2_command_name(request->command), request->sequence);
+}
+
 static void echo_check(struct smb_monitor *monitor, struct monitor_channel *on)
 {
 	if (monitor->expect.is_cifs && on->echoes)

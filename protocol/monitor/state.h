@@ -65,6 +65,7 @@ struct monitor_request {
 	uint32_t length; /* READ */
 	uint32_t create; /* CREATE with a CreateGuid: its entry; else SLOT_NONE */
 	uint16_t command;
+	uint16_t sequence; /* ChannelSequence */
 	bool in_use;
 	bool interim; /* STATUS_PENDING came */
 	bool related;
@@ -284,6 +285,9 @@ void monitor_cancel_sent(struct smb_monitor *monitor, uint32_t channel, const st
 /** `message` NULL: it could not be decoded. */
 void monitor_break_received(struct smb_monitor *monitor, const struct smb2_header *header,
 			    const struct smb2_message *message);
+/** The final answer to `request`. */
+void monitor_sequence_answered(struct smb_monitor *monitor, const struct monitor_request *request,
+			       const struct smb2_header *header);
 void monitor_session_answered(struct smb_monitor *monitor, uint32_t channel, const struct smb2_header *header);
 
 /* signing.c: C16. */

@@ -84,6 +84,24 @@ Test(monitor_session, channel_sequence_counts_connections)
 	CONVERSATIONS_CHECK(cases);
 }
 
+Test(monitor_session, what_is_newest_is_not_refused_as_stale)
+{
+	static const struct conversation cases[] = {
+		{ "an older one", 9,
+		  .steps = { LOGON(1), CONNECT(1), AGAIN(.channel = 1), LOGON(1, .channel = 1),
+			     ASK(SMB2_WRITE, 2, .length = 1),
+			     ASK(SMB2_READ, 2, .channel = 1, .length = 1, .sequence = 1),
+			     ANSWER(SMB2_WRITE, 2, .status = STATUS_FILE_NOT_AVAILABLE) } },
+		{ "the newest", 9,
+		  .steps = { LOGON(1), CONNECT(1), AGAIN(.channel = 1), LOGON(1, .channel = 1),
+			     ASK(SMB2_READ, 2, .length = 1),
+			     ASK(SMB2_WRITE, 2, .channel = 1, .length = 1, .sequence = 1),
+			     ANSWER(SMB2_WRITE, 2, .channel = 1, .status = STATUS_FILE_NOT_AVAILABLE) },
+		  .broken = { SMB_RULE_C23 } },
+	};
+	CONVERSATIONS_CHECK(cases);
+}
+
 Test(monitor_session, cancel_names_what_was_sent)
 {
 	static const struct conversation cases[] = {
