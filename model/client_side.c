@@ -342,7 +342,7 @@ static void wake(struct model_worker *worker)
 
 	head->now_ns = MAX(head->now_ns, head->wake_ns);
 	head->wake_ns = UINT64_MAX;
-	if (++head->idle_wakes > MODEL_IDLE_WAKES_MAX)
+	if (++head->idle_wakes > MODEL_IDLE_WAKES_MAX && !worker->model->config.is_live)
 		model_effect_broken(worker, "stuck",
 				    "nothing but timers happens any more, and the application is not done");
 	smb_client_wake(model_client_core(worker->model, worker->client), head->now_ns);
@@ -439,8 +439,11 @@ static void fill_ports(struct model_worker *worker, struct model_client_ports *p
 	ports->is_at_work = ports->running != 0;
 	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
 		struct smb_monitor_channel seen;
+		struct smb_channel_info info;
 
 		smb_monitor_look(model_client_monitor(model, worker->client), i, &seen);
+		smb_client_look_channel(model_client_core(model, worker->client), i, &info);
+		ports->channel[i].next_message_id = info.next_message_id;
 		ports->opening |= (uint8_t)((head->link[i] == MODEL_LINK_OPENING) << i);
 		ports->open |= (uint8_t)((head->link[i] == MODEL_LINK_OPEN) << i);
 		ports->channel[i].credits = (int32_t)seen.credits;
@@ -448,11 +451,15 @@ static void fill_ports(struct model_worker *worker, struct model_client_ports *p
 	}
 }
 
-static struct model_hash hash_head(const struct model_client_head *head, struct model_hash hash)
+/* With liveness cycles of timers alone are found as cycles; otherwise they must come to an end. */
+static struct model_hash hash_head(const struct model_config *config, const struct model_client_head *head,
+				   struct model_hash hash)
 {
+	uint64_t idle_wakes = config->is_live ? 0 : head->idle_wakes;
+
 	hash = model_hash_word(hash, head->wake_ns == UINT64_MAX ? UINT64_MAX : head->wake_ns - head->now_ns);
 	hash = model_hash_word(hash, (uint64_t)head->has_renewed << 17 | (uint64_t)head->has_failed << 16 |
-					     (uint64_t)head->idle_wakes << 8 | head->phase);
+					     idle_wakes << 8 | head->phase);
 	hash = model_hash_bytes(hash, head->link, sizeof(head->link));
 	hash = model_hash_bytes(hash, head->file_state, sizeof(head->file_state));
 	hash = model_hash_bytes(hash, head->file, sizeof(head->file));
@@ -465,39 +472,46 @@ static struct model_hash hash_head(const struct model_client_head *head, struct 
 	return hash;
 }
 
-/* MessageIds are relative in the canonical form, but PDUs on the wire name them as they are: so where the window stands
- * tells states apart. */
-static struct model_hash hash_side(struct model_worker *worker)
+/* What it is like wherever its windows stand: MessageIds are relative in the canonical form. */
+static struct model_hash form_of(struct model_worker *worker)
 {
 	struct model *model = worker->model;
-	const struct smb_client *client = model_client_core(model, worker->client);
-	struct model_hash hash = hash_head(head_of(worker->client), model_hash_start(4));
-	size_t length = smb_client_encode(client, worker->encoded, MODEL_ENCODED_MAX);
+	struct model_hash hash = hash_head(&model->config, head_of(worker->client), model_hash_start(4));
+	size_t length = smb_client_encode(model_client_core(model, worker->client), worker->encoded, MODEL_ENCODED_MAX);
 
 	g_assert(length);
 	hash = model_hash_bytes(hash, worker->encoded, length);
-	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
-		struct smb_channel_info info;
-
-		smb_client_look_channel(client, i, &info);
-		hash = model_hash_word(hash, info.next_message_id);
-	}
 	length = smb_monitor_encode(model_client_monitor(model, worker->client), worker->encoded, MODEL_ENCODED_MAX);
 	g_assert(length);
 	return model_hash_end(model_hash_bytes(hash, worker->encoded, length));
+}
+
+/* PDUs name MessageIds as they are, so the side is kept once for each place its windows stand at. */
+static struct model_hash hash_side(struct model_worker *worker, struct model_hash form)
+{
+	struct model *model = worker->model;
+
+	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
+		struct smb_channel_info info;
+
+		smb_client_look_channel(model_client_core(model, worker->client), i, &info);
+		form = model_hash_word(form, info.next_message_id);
+	}
+	return model_hash_end(form);
 }
 
 uint32_t model_client_put(struct model_worker *worker)
 {
 	struct model *model = worker->model;
 	struct model_client_ports *ports = (struct model_client_ports *)(void *)worker->packed;
-	struct model_hash hash;
+	struct model_hash form, hash;
 	uint32_t number, by_event;
 	size_t length;
 
 	if (model->config.symmetry)
 		model_symmetry_sort(&model->config, head_of(worker->client));
-	hash = hash_side(worker);
+	form = form_of(worker);
+	hash = hash_side(worker, form);
 	number = model_store_find(model->clients, hash);
 	if (number) {
 		model_effect_part_broken(worker, model_client_ports(model, number)->broken);
@@ -505,6 +519,7 @@ uint32_t model_client_put(struct model_worker *worker)
 	}
 	smb_monitor_report_to(model_client_monitor(model, worker->client), NULL, NULL);
 	fill_ports(worker, ports);
+	ports->form = model_has_relative_ids(&model->config) ? form : hash;
 	by_event = worker->effect->broken;
 	worker->effect->broken = 0;
 	check(worker, ports);

@@ -11,11 +11,6 @@
 #define PROGRESS_SECONDS 0.5
 #define BLOCKS_PER_THREAD 2 /* a level with less work is done by one thread */
 
-struct model_hash model_state_hash(const struct model_state *state)
-{
-	return model_hash_end(model_hash_bytes(model_hash_start(0), state, sizeof(*state)));
-}
-
 /* ------------------------------------------------------------------------------------------------------------- queues */
 
 static struct model_block *block_new(void)
@@ -136,7 +131,7 @@ static void note_broken(struct model_thread_work *thread, const struct model_sta
 	if (!search->is_broken) {
 		search->is_broken = true;
 		search->found = *model_broken(thread->worker);
-		search->broken_at = model_state_hash(state);
+		search->broken_at = model_state_hash(thread->search->model, state);
 		search->has_move = move != NULL;
 		if (move)
 			search->broken_by = *move;
@@ -186,7 +181,7 @@ static bool do_moves(struct model_thread_work *thread, const struct model_state 
 		     uint32_t count)
 {
 	struct successors *next = thread->successors;
-	uint32_t parent = model_visited_prefix(model_state_hash(state));
+	uint32_t parent = model_visited_prefix(model_state_hash(thread->search->model, state));
 
 	for (uint32_t i = 0; i < count; i++) {
 		struct successor *successor = &next->list[next->count + i];
@@ -197,7 +192,7 @@ static bool do_moves(struct model_thread_work *thread, const struct model_state 
 			note_broken(thread, state, &moves[i]);
 			return false;
 		}
-		successor->hash = model_state_hash(&successor->state);
+		successor->hash = model_state_hash(thread->search->model, &successor->state);
 		successor->parent = parent;
 		recent = &next->recent[successor->hash.low % RECENT_STATES];
 		successor->is_known = model_hash_equal(*recent, successor->hash);
@@ -211,7 +206,7 @@ static bool do_moves(struct model_thread_work *thread, const struct model_state 
 
 static void note_end(struct model_thread_work *thread, const struct model_state *state)
 {
-	struct model_hash hash = model_state_hash(state);
+	struct model_hash hash = model_state_hash(thread->search->model, state);
 
 	if (thread->search->options->liveness)
 		g_array_append_val(thread->end_states, hash);
@@ -221,7 +216,7 @@ static void note_end(struct model_thread_work *thread, const struct model_state 
 static void note_edges(struct model_thread_work *thread, const struct model_state *state, uint32_t count)
 {
 	const struct successor *next = thread->successors->list + thread->successors->count;
-	struct model_edge edge = { .from = model_state_hash(state) };
+	struct model_edge edge = { .from = model_state_hash(thread->search->model, state) };
 
 	for (uint32_t i = 0; i < count; i++) {
 		if (memcmp(next[i].state.left, state->left, sizeof(state->left)) != 0)
@@ -433,7 +428,7 @@ static void begin_at_first(struct model_search *search)
 	struct model_state first;
 
 	model_first_state(search->model, &first);
-	model_visited_add(search->visited, model_state_hash(&first), 0);
+	model_visited_add(search->visited, model_state_hash(search->model, &first), 0);
 	model_queue_push(&search->level, &first);
 }
 

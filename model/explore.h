@@ -68,7 +68,11 @@ struct model_options {
 void model_explore(struct model *model, const struct model_options *options, struct model_result *result);
 void model_result_clear(struct model_result *result);
 
-/** What tells states apart. */
-struct model_hash model_state_hash(const struct model_state *state);
+/**
+ * What tells states apart. Ids of messages matter only relative to their connection's window (MS-SMB2 3.2.4.1.3,
+ * 3.3.1.1): two states in which all ids of a connection are higher by the same amount are one, so a client that sends
+ * without end goes round. The states that are worked on have the ids that a run would have.
+ */
+struct model_hash model_state_hash(const struct model *model, const struct model_state *state);
 
 #endif

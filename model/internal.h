@@ -51,7 +51,9 @@ struct model_client_ports {
 	uint8_t running; /* bit per thread */
 	uint8_t orbit; /* it stands for so many, see symmetry.c */
 	uint32_t broken; /* number of what is wrong with this client side among the model's texts; 0 = nothing */
+	struct model_hash form; /* what tells it from others, wherever its windows stand */
 	struct {
+		uint64_t next_message_id;
 		int32_t credits; /* by the monitor: 1 + grants seen - charges sent */
 		uint32_t in_flight; /* the same */
 	} channel[MODEL_CHANNELS_MAX];
@@ -67,6 +69,7 @@ struct model_server_head {
 struct model_server_ports {
 	uint64_t works;
 	uint32_t broken; /* the same of this server side */
+	struct model_hash form;
 	struct {
 		uint8_t channels; /* it can be broken on; bit per channel */
 		bool to_none;
@@ -74,6 +77,7 @@ struct model_server_ports {
 		bool is_breaking;
 	} open[MODEL_OPENS_MAX];
 	struct {
+		uint64_t window_low;
 		uint32_t granted;
 		bool is_open;
 	} channel[MODEL_CHANNELS_MAX];
@@ -82,6 +86,8 @@ struct model_server_ports {
 /** How a PDU is kept. */
 struct model_pdu {
 	struct smb_slice payload;
+	struct model_hash form; /* with ids relative to its first one */
+	uint64_t message_id; /* that one; SMB2_MESSAGE_ID_UNSOLICITED: it has none */
 	uint32_t length;
 	uint32_t headers;
 	uint32_t credits; /* requests: sum of charges; responses: sum of grants */
@@ -120,6 +126,12 @@ struct model_worker {
 	struct model_fault_found found;
 	struct model_done done;
 };
+
+/** SMB1 has 16 bits of MessageIds that come round again: there states differ with where they stand. */
+static inline bool model_has_relative_ids(const struct model_config *config)
+{
+	return config->client.mount.vers != SMB_VERS_1;
+}
 
 /* client_side.c */
 void model_client_init(struct model *model, uint8_t *block);

@@ -208,9 +208,13 @@ static void note(struct step *step, const struct model_effect *effect)
 static void push(struct step *step, uint32_t channel, enum model_direction direction, uint32_t pdu)
 {
 	const struct model *model = step->worker->model;
+	const struct model_pdu *kept = model_pdu_get(model, pdu);
 	uint32_t *wire = &step->state->wire[channel][direction];
 
-	*wire = model_wires_push(model->wires, *wire, pdu, model_pdu_get(model, pdu)->credits);
+	*wire = model_wires_push(
+		model->wires, *wire,
+		&(struct model_wire_pdu){
+			.number = pdu, .credits = kept->credits, .message_id = kept->message_id, .form = kept->form });
 }
 
 static void server_event(struct step *step, struct model_event event)

@@ -199,23 +199,25 @@ static void happen(struct model_worker *worker, struct model_event event)
 
 /* ---------------------------------------------------------------------------------------------------- keeping the result */
 
-static struct model_hash hash_side(struct model_worker *worker)
+/* As on the client's side. */
+static struct model_hash form_of(struct model_worker *worker)
 {
-	const struct model *model = worker->model;
-	const struct model_server_head *head = head_of(worker->server);
-	const struct smb_server *server = model_server_core(worker->server);
-	struct model_hash hash = model_hash_word(model_hash_start(5), head->works);
-	size_t length = smb_server_encode(server, worker->encoded, MODEL_ENCODED_MAX);
+	struct model_hash hash = model_hash_word(model_hash_start(5), head_of(worker->server)->works);
+	size_t length = smb_server_encode(model_server_core(worker->server), worker->encoded, MODEL_ENCODED_MAX);
 
 	g_assert(length);
-	hash = model_hash_bytes(hash, worker->encoded, length);
-	for (uint32_t i = 0; i < model->config.server_limits.connections; i++) {
+	return model_hash_end(model_hash_bytes(hash, worker->encoded, length));
+}
+
+static struct model_hash hash_side(struct model_worker *worker, struct model_hash form)
+{
+	for (uint32_t i = 0; i < worker->model->config.server_limits.connections; i++) {
 		struct smb_server_connection_info info;
 
-		smb_server_look(server, i, &info);
-		hash = model_hash_word(hash, info.open ? info.window_low : UINT64_MAX);
+		smb_server_look(model_server_core(worker->server), i, &info);
+		form = model_hash_word(form, info.open ? info.window_low : UINT64_MAX);
 	}
-	return model_hash_end(hash);
+	return model_hash_end(form);
 }
 
 static void look_at_open(const struct smb_server *server, uint32_t index, struct model_server_ports *ports)
@@ -240,22 +242,25 @@ uint32_t model_server_put(struct model_worker *worker)
 	struct model *model = worker->model;
 	struct model_server_ports *ports = (struct model_server_ports *)(void *)worker->packed;
 	const struct smb_server *server = model_server_core(worker->server);
-	struct model_hash hash;
+	struct model_hash form, hash;
 	uint32_t number, by_event;
 	size_t length;
 
 	smb_server_settle(model_server_core(worker->server));
-	hash = hash_side(worker);
+	form = form_of(worker);
+	hash = hash_side(worker, form);
 	number = model_store_find(model->servers, hash);
 	if (number) {
 		model_effect_part_broken(worker, model_server_ports(model, number)->broken);
 		return number;
 	}
-	*ports = (struct model_server_ports){ .works = head_of(worker->server)->works };
+	*ports = (struct model_server_ports){ .works = head_of(worker->server)->works,
+					      .form = model_has_relative_ids(&model->config) ? form : hash };
 	for (uint32_t i = 0; i < model->config.server_limits.connections; i++) {
 		struct smb_server_connection_info info;
 
 		smb_server_look(server, i, &info);
+		ports->channel[i].window_low = info.window_low;
 		ports->channel[i].granted = info.granted;
 		ports->channel[i].is_open = info.open;
 	}

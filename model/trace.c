@@ -30,7 +30,8 @@ static bool go_forwards(struct way *way)
 
 		for (; taken < count; taken++) {
 			model_do(worker, &state, moves[taken], &next);
-			if (model_hash_equal(model_state_hash(&next), g_array_index(way->hashes, struct model_hash, i)))
+			if (model_hash_equal(model_state_hash(way->search->model, &next),
+					     g_array_index(way->hashes, struct model_hash, i)))
 				break;
 		}
 		if (taken == count)
@@ -98,7 +99,7 @@ GArray *model_trace_find(struct model_search *search)
 	bool is_found;
 
 	model_first_state(search->model, &first);
-	way.first = model_state_hash(&first);
+	way.first = model_state_hash(search->model, &first);
 	is_found = go_backwards(&way, search->broken_at, search->depth + 2);
 	g_assert(is_found);
 	if (search->has_move)

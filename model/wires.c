@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "model/wires.h"
 
-#include "model/hash.h"
-
 struct key {
 	uint32_t before;
 	uint32_t last;
@@ -48,8 +46,23 @@ static uint32_t find(const struct model_wires *wires, struct key key)
 	return model_index_find(&wires->index, hash_of(key), is_wire, wires, &key);
 }
 
-static uint32_t find_or_add(struct model_wires *wires, struct key key, uint32_t credits)
+/* Ids are taken relative to the first one of the queue. */
+static void put_form(struct model_wire *wire, const struct model_wire *before, const struct model_wire_pdu *pdu)
 {
+	struct model_hash form = before->count ? before->form : model_hash_start(2);
+	uint64_t id = pdu->message_id;
+
+	wire->message_id = before->message_id == SMB2_MESSAGE_ID_UNSOLICITED ? id : before->message_id;
+	if (id != SMB2_MESSAGE_ID_UNSOLICITED)
+		id -= wire->message_id;
+	form = model_hash_word(form, id);
+	form = model_hash_word(form, pdu->form.high);
+	wire->form = model_hash_word(form, pdu->form.low);
+}
+
+static uint32_t find_or_add(struct model_wires *wires, uint32_t key_before, const struct model_wire_pdu *pdu)
+{
+	struct key key = { key_before, pdu->number };
 	const struct model_wire *before = model_wires_get(wires, key.before);
 	uint32_t number = find(wires, key);
 	struct model_wire *wire;
@@ -57,7 +70,7 @@ static uint32_t find_or_add(struct model_wires *wires, struct key key, uint32_t 
 
 	if (number)
 		return number;
-	rest = before->count ? find_or_add(wires, (struct key){ before->rest, key.last }, credits) : 0;
+	rest = before->count ? find_or_add(wires, before->rest, pdu) : 0;
 	wire = model_arena_take(&wires->arena, sizeof(*wire), &number);
 	*wire = (struct model_wire){
 		.before = key.before,
@@ -65,21 +78,21 @@ static uint32_t find_or_add(struct model_wires *wires, struct key key, uint32_t 
 		.first = before->count ? before->first : key.last,
 		.rest = rest,
 		.count = before->count + 1,
-		.credits = before->credits + credits,
+		.credits = before->credits + pdu->credits,
 	};
+	put_form(wire, before, pdu);
 	model_index_add(&wires->index, hash_of(key), number);
 	return number;
 }
 
-uint32_t model_wires_push(struct model_wires *wires, uint32_t wire, uint32_t pdu, uint32_t credits)
+uint32_t model_wires_push(struct model_wires *wires, uint32_t wire, const struct model_wire_pdu *pdu)
 {
-	struct key key = { wire, pdu };
-	uint32_t number = find(wires, key);
+	uint32_t number = find(wires, (struct key){ wire, pdu->number });
 
 	if (number)
 		return number;
 	g_mutex_lock(&wires->lock);
-	number = find_or_add(wires, key, credits);
+	number = find_or_add(wires, wire, pdu);
 	g_mutex_unlock(&wires->lock);
 	return number;
 }

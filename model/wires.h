@@ -9,7 +9,9 @@
  */
 
 #include "model/arena.h"
+#include "model/hash.h"
 #include "model/index.h"
+#include "protocol/wire/smb2.h"
 
 #include <glib.h>
 
@@ -20,6 +22,16 @@ struct model_wire {
 	uint32_t rest; /* the queue without its first PDU */
 	uint32_t count; /* PDUs */
 	uint32_t credits; /* sum */
+	uint64_t message_id; /* the first of its ids; SMB2_MESSAGE_ID_UNSOLICITED: it has none */
+	struct model_hash form; /* what tells it from others, with ids relative to the first one */
+};
+
+/** Of a PDU, as pdu.c keeps it. */
+struct model_wire_pdu {
+	uint32_t number;
+	uint32_t credits;
+	uint64_t message_id;
+	struct model_hash form;
 };
 
 struct model_wires {
@@ -30,15 +42,15 @@ struct model_wires {
 
 struct model_wires *model_wires_new(void);
 void model_wires_free(struct model_wires *wires);
-/** The queue with one more PDU behind it; `credits` are that PDU's. */
-uint32_t model_wires_push(struct model_wires *wires, uint32_t wire, uint32_t pdu, uint32_t credits);
+/** The queue with one more PDU behind it. */
+uint32_t model_wires_push(struct model_wires *wires, uint32_t wire, const struct model_wire_pdu *pdu);
 uint64_t model_wires_count(const struct model_wires *wires);
 uint64_t model_wires_bytes(const struct model_wires *wires);
 
 /** All of one that has been pushed before; an empty one for number 0. */
 static inline const struct model_wire *model_wires_get(const struct model_wires *wires, uint32_t number)
 {
-	static const struct model_wire empty;
+	static const struct model_wire empty = { .message_id = SMB2_MESSAGE_ID_UNSOLICITED };
 
 	return number ? model_arena_at(&wires->arena, number) : &empty;
 }

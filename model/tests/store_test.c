@@ -62,6 +62,11 @@ struct crowd {
 	uint64_t first; /* where the thread begins */
 };
 
+static uint32_t push(struct model_wires *wires, uint32_t wire, uint32_t pdu, uint32_t credits)
+{
+	return model_wires_push(wires, wire, &(struct model_wire_pdu){ .number = pdu, .credits = credits });
+}
+
 /* Every thread puts the same things, each in another order. */
 static void *put_all(void *argument)
 {
@@ -71,8 +76,7 @@ static void *put_all(void *argument)
 		uint64_t thing = (crowd->first + i) % THINGS;
 
 		crowd->numbers[thing] = put(crowd->store, thing);
-		model_wires_push(crowd->wires, model_wires_push(crowd->wires, 0, 1 + thing % 50, 2),
-				 1 + (uint32_t)(thing % 100), 3);
+		push(crowd->wires, push(crowd->wires, 0, 1 + thing % 50, 2), 1 + (uint32_t)(thing % 100), 3);
 	}
 	return NULL;
 }
@@ -109,7 +113,7 @@ Test(store, a_queue_gives_its_pdus_in_the_order_they_were_pushed)
 	uint32_t wire = 0, short_one;
 
 	for (uint32_t pdu = 1; pdu <= 200; pdu++)
-		wire = model_wires_push(wires, wire, pdu, pdu);
+		wire = push(wires, wire, pdu, pdu);
 	cr_assert_eq(model_wires_get(wires, wire)->credits, 200u * 201 / 2);
 	for (uint32_t pdu = 1; pdu <= 200; pdu++) {
 		cr_assert_eq(model_wires_get(wires, wire)->count, 201 - pdu);
@@ -119,8 +123,8 @@ Test(store, a_queue_gives_its_pdus_in_the_order_they_were_pushed)
 	cr_assert_eq(wire, 0u);
 	cr_assert_eq(model_wires_get(wires, wire)->count, 0u);
 	/* what is left of one queue and what another was pushed to are the same */
-	short_one = model_wires_push(wires, model_wires_push(wires, 0, 7, 1), 8, 1);
-	wire = model_wires_push(wires, model_wires_push(wires, model_wires_push(wires, 0, 6, 1), 7, 1), 8, 1);
+	short_one = push(wires, push(wires, 0, 7, 1), 8, 1);
+	wire = push(wires, push(wires, push(wires, 0, 6, 1), 7, 1), 8, 1);
 	cr_assert_eq(model_wires_get(wires, wire)->rest, short_one);
 	model_wires_free(wires);
 }

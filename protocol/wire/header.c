@@ -69,6 +69,26 @@ enum smb_wire_verdict smb2_header_decode(const uint8_t *bytes, uint32_t length, 
 	return SMB_WIRE_OK;
 }
 
+void smb2_ids_relative(uint8_t *bytes, uint32_t length, uint64_t base)
+{
+	struct smb2_header header;
+	uint32_t position = 0, next;
+
+	do {
+		uint8_t *at = bytes + position;
+
+		if (smb2_header_decode(at, length - position, &header, &next) != SMB_WIRE_OK)
+			return;
+		if (header.message_id != SMB2_MESSAGE_ID_UNSOLICITED)
+			smb_put64(at + HEADER_MESSAGE_ID, header.message_id - base);
+		if (header.flags & SMB2_FLAGS_ASYNC_COMMAND)
+			smb_put64(at + HEADER_PROCESS_ID, header.async_id - base);
+		if (next > length - position)
+			return;
+		position += next;
+	} while (next && position < length);
+}
+
 void smb_frame_encode(uint32_t length, uint8_t frame[4])
 {
 	frame[0] = 0;

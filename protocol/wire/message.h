@@ -94,6 +94,13 @@ enum smb_wire_verdict smb2_message_decode(const struct smb_pdu *pdu, struct smb2
 /** Same value: what the bytes of this kind of message carry is equal, variable parts compared by content. */
 bool smb2_message_equal(const struct smb2_message *a, const struct smb2_message *b);
 
+/**
+ * For canonical forms: the MessageId, and where there is one the AsyncId, of each member become relative to `base`.
+ * That of break notifications (MS-SMB2 3.3.4.6) stays, and so does what is no SMB2 message. A server that takes its
+ * AsyncIds from the MessageIds, as ours does, then says the same wherever the window stands.
+ */
+void smb2_ids_relative(uint8_t *bytes, uint32_t length, uint64_t base);
+
 /** Only the header of the first member: cheap look for dispatch and for the monitor's fast path. */
 enum smb_wire_verdict smb2_header_decode(const uint8_t *bytes, uint32_t length, struct smb2_header *header,
 					 uint32_t *next_command);

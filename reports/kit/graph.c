@@ -105,7 +105,7 @@ static gboolean keys_are_equal(gconstpointer a, gconstpointer b)
 /* The state's number, a new one when it was not seen before. */
 static guint number_of(struct graph *graph, const struct model_state *state, bool *is_new)
 {
-	struct model_hash hash = model_state_hash(state);
+	struct model_hash hash = model_state_hash(graph->model, state);
 	guint number = GPOINTER_TO_UINT(g_hash_table_lookup(graph->numbers, &hash));
 
 	*is_new = !number;

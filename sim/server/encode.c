@@ -124,8 +124,12 @@ static void put_handle(struct smb_encoder *writer, const struct server_handle *h
 	smb_encode32(writer, handle->scan_name);
 }
 
-static void put_reply(struct smb_encoder *writer, const struct smb_server *server, uint32_t chunk, uint32_t length)
+static void put_reply(struct smb_encoder *writer, const struct smb_server *server, uint32_t connection, uint32_t chunk,
+		      uint32_t length)
 {
+	size_t begin = writer->used + sizeof(length);
+	uint32_t whole = length;
+
 	smb_encode32(writer, length);
 	while (length) {
 		uint32_t part = length < SERVER_CHUNK ? length : SERVER_CHUNK;
@@ -133,6 +137,8 @@ static void put_reply(struct smb_encoder *writer, const struct smb_server *serve
 		chunk = server_words(server, server->at.chunk_next)[chunk];
 		length -= part;
 	}
+	if (writer->used <= writer->size)
+		smb2_ids_relative(writer->buffer + begin, whole, server_connection(server, connection)->window.low);
 }
 
 static void put_request(struct smb_encoder *writer, const struct smb_server *server,
@@ -157,7 +163,7 @@ static void put_request(struct smb_encoder *writer, const struct smb_server *ser
 	if (server->profile.interim == SMB_INTERIM_AFTER && request->state == SERVER_REQUEST_WAITING)
 		smb_encode64(writer, server->now_ns - request->arrived_ns);
 	if (request->reply_chunk != SERVER_NONE)
-		put_reply(writer, server, request->reply_chunk, request->reply_length);
+		put_reply(writer, server, request->connection, request->reply_chunk, request->reply_length);
 }
 
 static void put_output(struct smb_encoder *writer, const struct smb_server *server, const struct server_output *output)
@@ -169,7 +175,7 @@ static void put_output(struct smb_encoder *writer, const struct smb_server *serv
 	smb_encode8(writer, output->cut);
 	put_slice(writer, output->payload);
 	if (output->kind == SMB_SERVER_SEND)
-		put_reply(writer, server, output->chunk, output->length);
+		put_reply(writer, server, output->connection, output->chunk, output->length);
 }
 
 size_t smb_server_encode(const struct smb_server *server, uint8_t *buffer, size_t size)
