@@ -104,7 +104,7 @@ static void one_file_from_two(struct model_config *config, uint32_t channels)
 	config->unmounts = false;
 }
 
-Test(form, states_that_differ_in_message_ids_alone_behave_the_same, .timeout = 300)
+Test(form, states_that_differ_in_message_ids_alone_behave_the_same)
 {
 	struct model_config config;
 	uint32_t concrete, forms;
@@ -130,7 +130,7 @@ Test(form, states_that_differ_in_message_ids_alone_behave_the_same, .timeout = 3
 }
 
 /* The explorer sees as many as there are different ones. */
-Test(form, the_explorer_counts_forms, .timeout = 120)
+Test(form, the_explorer_counts_forms)
 {
 	struct model_config config;
 	struct model_result result;
