@@ -58,23 +58,26 @@ static void print_mutant(const struct lab_mutant *mutant, const struct lab_mutan
 	}
 }
 
+/** What nothing may be reported of: a control, or a misbehaviour of the server. */
 static void print_control(const struct lab_mutant *mutant, const struct lab_mutant_verdict *verdict)
 {
+	const char *what = mutant->misbehaviour ? "misbehaviour of the server" : "control";
+
 	printf("%-32s ", mutant->name);
 	switch (verdict->end) {
 	case LAB_MUTANT_SURVIVES:
-		printf("control: not reported, %" G_GUINT64_FORMAT " states, %.1f s\n", verdict->states,
+		printf("%s: not reported, %" G_GUINT64_FORMAT " states, %.1f s\n", what, verdict->states,
 		       verdict->seconds);
 		break;
 	case LAB_MUTANT_INCONCLUSIVE:
-		printf("control: not reported in the first %" G_GUINT64_FORMAT " states, %.1f s\n", verdict->states,
+		printf("%s: not reported in the first %" G_GUINT64_FORMAT " states, %.1f s\n", what, verdict->states,
 		       verdict->seconds);
 		break;
 	case LAB_MUTANT_FAILED:
-		printf("control: NOT JUDGED: %s\n", verdict->text);
+		printf("%s: NOT JUDGED: %s\n", what, verdict->text);
 		break;
 	default:
-		printf("control: REPORTED, %s (%s), ", verdict->rule, verdict->text);
+		printf("%s: REPORTED, %s (%s), ", what, verdict->rule, verdict->text);
 		print_cost(verdict);
 		break;
 	}
@@ -110,17 +113,24 @@ static void work(gpointer data, gpointer context)
 struct score {
 	bool is_all; /* how many are not expressible counts */
 	guint bugs, killed, otherwise, survived, unexpressible, failed;
-	guint controls, reported;
+	guint controls, reported, misbehaviours, not_survived;
 };
 
 static void count(struct score *score, const struct job *job)
 {
 	enum lab_mutant_end end = job->verdict.end;
 
+	bool is_reported = end == LAB_MUTANT_KILLED || end == LAB_MUTANT_KILLED_OTHERWISE;
+
 	score->failed += end == LAB_MUTANT_FAILED;
 	if (!job->mutant->bug) {
 		score->controls++;
-		score->reported += end == LAB_MUTANT_KILLED || end == LAB_MUTANT_KILLED_OTHERWISE;
+		score->reported += is_reported;
+		return;
+	}
+	if (job->mutant->misbehaviour) {
+		score->misbehaviours++;
+		score->not_survived += is_reported;
 		return;
 	}
 	score->bugs++;
@@ -134,17 +144,16 @@ static int print_score(const struct score *score)
 {
 	bool too_many = score->is_all && score->unexpressible * 100 > score->bugs * UNEXPRESSIBLE_MAX_PERCENT;
 
-	printf("%u bugs: %u killed, %u by another rule than named, %u not killed, %u not expressible%s; %u controls: "
-	       "%u "
-	       "reported",
-	       score->bugs, score->killed, score->otherwise, score->survived, score->unexpressible,
-	       too_many ? " (too many)" : "", score->controls, score->reported);
+	printf("%u bugs: %u killed, %u by another rule than named, %u not killed, %u not expressible%s", score->bugs,
+	       score->killed, score->otherwise, score->survived, score->unexpressible, too_many ? " (too many)" : "");
+	printf("; %u misbehaviours: %u not survived; %u controls: %u reported", score->misbehaviours,
+	       score->not_survived, score->controls, score->reported);
 	if (score->failed)
 		printf("; %u not judged", score->failed);
 	putchar('\n');
 	if (score->failed)
 		return 3;
-	return score->otherwise || score->survived || score->reported || too_many ? 1 : 0;
+	return score->otherwise || score->survived || score->reported || score->not_survived || too_many ? 1 : 0;
 }
 
 static void tell_as_they_come(struct team *team, struct job *jobs, guint job_count, struct score *score)
@@ -154,7 +163,7 @@ static void tell_as_they_come(struct team *team, struct job *jobs, guint job_cou
 		while (!jobs[i].done)
 			g_cond_wait(&team->changed, &team->lock);
 		g_mutex_unlock(&team->lock);
-		if (jobs[i].mutant->bug)
+		if (jobs[i].mutant->bug && !jobs[i].mutant->misbehaviour)
 			print_mutant(jobs[i].mutant, &jobs[i].verdict);
 		else
 			print_control(jobs[i].mutant, &jobs[i].verdict);
@@ -176,7 +185,7 @@ static int check_several(const GPtrArray *mutants, bool is_all, const struct lab
 		jobs[i].mutant = mutants->pdata[i];
 		jobs[i].max_states = options->max_states;
 		if (!options->max_states)
-			jobs[i].max_states = jobs[i].mutant->bug ? BUG_STATES : CONTROL_STATES;
+			jobs[i].max_states = jobs[i].mutant->rules ? BUG_STATES : CONTROL_STATES;
 		g_thread_pool_push(pool, &jobs[i], NULL);
 	}
 	tell_as_they_come(&team, jobs, mutants->len, &score);

@@ -15,6 +15,7 @@ void lab_mutant_free(struct lab_mutant *mutant)
 	g_free(mutant->fault);
 	g_free(mutant->config);
 	g_free(mutant->unexpressible);
+	g_free(mutant->misbehaviour);
 	g_strfreev(mutant->rules);
 	g_free(mutant->program);
 	g_free(mutant);
@@ -56,6 +57,8 @@ static bool take(struct lab_mutant *mutant, const char *key, const char *text)
 		field = &mutant->source;
 	else if (!strcmp(key, "Fault") || !strcmp(key, "Change"))
 		field = &mutant->fault;
+	else if (!strcmp(key, "Switch"))
+		field = &mutant->misbehaviour;
 	else if (!strcmp(key, "Config"))
 		field = &mutant->config;
 	else if (!strcmp(key, "Expressible") && g_str_has_prefix(text, "no; "))
@@ -86,7 +89,7 @@ static const char *what_is_missing(const struct lab_mutant *mutant)
 		return NULL;
 	if (!mutant->config)
 		return "Config";
-	return mutant->bug && !mutant->rules ? "Rule" : NULL;
+	return mutant->bug && !mutant->rules && !mutant->misbehaviour ? "Rule or Switch" : NULL;
 }
 
 struct lab_mutant *lab_mutant_read(const char *path, const char *text, GError **error)
@@ -146,8 +149,9 @@ static bool add(GPtrArray *mutants, const char *folder, const char *patch, GErro
 	g_ptr_array_add(mutants, mutant);
 	if (mutant->unexpressible)
 		return true;
-	mutant->program = g_strdup_printf("%s/smblab-mutant-%s", folder, mutant->name);
-	return true;
+	mutant->program = mutant->misbehaviour ? g_file_read_link("/proc/self/exe", error)
+					       : g_strdup_printf("%s/smblab-mutant-%s", folder, mutant->name);
+	return mutant->program != NULL;
 }
 
 bool lab_mutant_is_built(const struct lab_mutant *mutant, GError **error)

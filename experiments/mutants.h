@@ -14,8 +14,9 @@
  *   cut          the server ends the connection of a client that it should serve (C1, C11)
  *   assertion    the core notices itself and stops (C36)
  *   throughput   no rule is broken, but the simulation takes longer
- * "Expressible: no; REASON" stands in place of Rule and Config. A control, a change that breaks no rule, has Change and
- * Config.
+ * "Expressible: no; REASON" stands in place of Rule and Config. A bug of servers that a client must survive has Switch, the
+ * keys of a config that bring it about, in place of Rule, and no patch: its Config is checked with the program as it is,
+ * and nothing may be reported. A control, a change that breaks no rule, has Change and Config.
  */
 
 #include "experiments/value.h"
@@ -30,7 +31,8 @@ struct lab_mutant {
 	char *fault; /* of a control: its change */
 	char *config;
 	char *unexpressible; /* why the core cannot have that bug; NULL: it can */
-	char **rules; /* NULL at the end; NULL: a control, or not expressible */
+	char *misbehaviour; /* keys of the config by which the server misbehaves; NULL: a patch */
+	char **rules; /* NULL at the end; NULL: a control, a misbehaviour, or not expressible */
 	char *program; /* NULL with `unexpressible` */
 };
 

@@ -52,6 +52,17 @@ Test(mutants, what_cannot_be_expressed_says_why_and_needs_no_rule)
 	lab_mutant_free(mutant);
 }
 
+Test(mutants, what_a_client_must_survive_names_a_switch_and_a_config)
+{
+	char *message;
+	struct lab_mutant *mutant = read_head(BUG "Switch: server.overgrants\nConfig: a.ini\n", &message);
+
+	cr_assert(mutant, "%s", message);
+	cr_expect_str_eq(mutant->misbehaviour, "server.overgrants");
+	cr_expect_null(mutant->rules);
+	lab_mutant_free(mutant);
+}
+
 Test(mutants, a_control_names_its_change_and_config)
 {
 	char *message;
@@ -71,7 +82,7 @@ Test(mutants, a_bad_head_is_refused_with_line_and_reason)
 	} cases[] = {
 		{ "", "D-2-some.patch: the head lacks Fault or Change" },
 		{ BUG "Rule: C6\n", "D-2-some.patch: the head lacks Config" },
-		{ BUG "Config: a.ini\n", "D-2-some.patch: the head lacks Rule" },
+		{ BUG "Config: a.ini\n", "D-2-some.patch: the head lacks Rule or Switch" },
 		{ "Bug: D-2\nFault: x\nConfig: a\nRule: C1\n", "D-2-some.patch: the head lacks Source" },
 		{ BUG "Rule: C37\n", "D-2-some.patch:5: not a line of a mutant's head" },
 		{ BUG "Rule: C0\n", "D-2-some.patch:5: " },
@@ -131,7 +142,7 @@ static struct lab_mutant *read_committed(const char *path)
 	cr_assert(g_file_get_contents(path, &text, NULL, NULL));
 	mutant = lab_mutant_read(path, text, &error);
 	cr_assert(mutant, "%s", error ? error->message : "");
-	cr_expect_eq(mutant->unexpressible != NULL, !strstr(text, "\n+++ b/"), "%s", path);
+	cr_expect_eq(mutant->unexpressible || mutant->misbehaviour, !strstr(text, "\n+++ b/"), "%s", path);
 	return mutant;
 }
 
@@ -172,6 +183,24 @@ Test(mutants, the_heads_of_all_patches_can_be_read)
 	cr_expect_leq(unexpressible * 10, bugs->len);
 	g_ptr_array_unref(bugs);
 	g_ptr_array_unref(controls);
+}
+
+/* The client's and the server's bugs that are known (kinds M and SM): each is a patch, or it is said why not. */
+Test(mutants, every_known_bug_has_a_head)
+{
+	static const char *const known[] = { "D-1",   "D-2",  "D-3",  "D-4",   "D-5",  "D-6",  "D-8",  "D-9",
+					     "D-10",  "D-11", "D-12", "D-13b", "D-14", "D-16", "D-17", "D-18",
+					     "D-19",  "D-20", "D-21", "D-22",  "D-24", "D-25", "D-27", "D-28",
+					     "D-29",  "D-30", "D-31", "D-31b", "D-33", "D-35", "D-37", "D-38",
+					     "D-38b", "D-40", "D-41", "D-42",  "D-43", "D-45", "D-46", "D-47",
+					     "D-48",  "D-49", "D-50", "D-54",  "D-55", "D-56", "D-57", "D-58",
+					     "D-59",  "D-62", "D-66", "D-67",  "D-68", "D-69", "D-70", "D-71",
+					     "D-72",  "D-73", "D-75", "D-76",  "D-77", "D-79", "D-81", "D-83" };
+	GPtrArray *bugs = committed(SMB_SOURCE_DIR "/model/mutants");
+
+	for (guint i = 0; i < G_N_ELEMENTS(known); i++)
+		cr_expect(lab_mutants_find(bugs, known[i], NULL), "%s", known[i]);
+	g_ptr_array_unref(bugs);
 }
 
 /* What is no number in a head, and the rules that it stands for (mutants.h). */
