@@ -41,11 +41,6 @@ static struct smb_monitor_limits monitor_limits(const struct model_config *confi
 	};
 }
 
-static uint64_t source_of_file(uint32_t file)
-{
-	return 1 + file;
-}
-
 void model_client_init(struct model *model, uint8_t *block)
 {
 	const struct model_config *config = &model->config;
@@ -70,27 +65,6 @@ const struct smb_monitor *model_state_monitor(struct model_worker *worker, const
 {
 	model_client_unpack(worker, state->client);
 	return model_client_monitor(worker->model, worker->client);
-}
-
-static uint32_t max_credits(const struct model_config *config)
-{
-	uint32_t asked = config->client.mount.max_credits;
-
-	return asked ? asked : config->client.policy.max_credits_default;
-}
-
-void model_tell_monitor(const struct model_config *config, struct smb_monitor *monitor)
-{
-	struct smb_monitor_expect expect = { .idle_credits = max_credits(config),
-					     .grants_vary = config->freedom.grants > 0 };
-
-	smb_monitor_set_expect(monitor, &expect);
-	for (uint32_t i = 0; i < config->files; i++) {
-		g_autofree char *name = g_strdelimit(g_strdup(config->file[i].name), "/", '\\');
-
-		if (!config->file[i].is_directory)
-			smb_monitor_file(monitor, name, source_of_file(i), config->file[i].bytes);
-	}
 }
 
 /* ------------------------------------------------------------------------------------------------------------ effects */
@@ -141,28 +115,6 @@ static void violated(void *context, const struct smb_violation *violation)
 }
 
 /* ----------------------------------------------------------------------------------------------------------- draining */
-
-void model_tell_mounted(const struct model_config *config, const struct smb_client *client, struct smb_monitor *monitor)
-{
-	const struct smb_mount_options *mount = &config->client.mount;
-	/* A signal leaves a READ behind that nobody waits for; its page is then read again, which PDUs alone cannot tell
-	 * from one that is read twice. */
-	bool reads_ahead = mount->cache != SMB_CACHE_NONE && !model_threads_go_direct(config);
-	bool is_cached = reads_ahead && !config->faults[MODEL_FAULT_CANCEL];
-	struct smb_monitor_expect expect;
-	struct smb_client_info info;
-
-	smb_client_look(client, &info);
-	expect = (struct smb_monitor_expect){
-		.max_credits = max_credits(config),
-		.idle_credits = max_credits(config),
-		.rsize = info.rsize,
-		.readahead_bytes = reads_ahead ? (uint64_t)info.ra_pages * config->client.page_bytes : 0,
-		.page_bytes = is_cached ? config->client.page_bytes : 0,
-		.grants_vary = config->freedom.grants > 0,
-	};
-	smb_monitor_set_expect(monitor, &expect);
-}
 
 /* A chain for which the credits are not there fails when nothing under way could bring them (cifs 6.1,
  * wait_for_compound_request): a server that grants little may do that to a client. It is wrong when there are credits,
@@ -383,44 +335,6 @@ static void happen(struct model_worker *worker, struct model_event event)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------ what must always hold */
-
-static void check_channel(struct model_worker *worker, uint32_t channel, const struct smb_monitor_channel *seen)
-{
-	struct smb_channel_info info;
-	int64_t counted;
-
-	smb_client_look_channel(model_client_core(worker->model, worker->client), channel, &info);
-	counted = (int64_t)info.credits + info.credits_echo + info.credits_oplock;
-	model_judge_channel(worker, channel, &info);
-	if (info.in_flight < seen->in_flight)
-		model_effect_broken(worker, "C7", "channel %u: the client counts %u requests in flight, there are %u",
-				    channel, info.in_flight, seen->in_flight);
-	if (!info.in_flight && (counted > seen->credits || counted < seen->credits - seen->let_go))
-		model_effect_broken(worker, "C6",
-				    "channel %u at rest: the client counts %u+%u+%u credits, it was granted %d%s",
-				    channel, info.credits, info.credits_echo, info.credits_oplock, (int)seen->credits,
-				    seen->let_go ? " and may have let go of some" : "");
-}
-
-static void check(struct model_worker *worker, const struct model_client_ports *ports)
-{
-	struct model *model = worker->model;
-	struct smb_monitor *monitor = model_client_monitor(model, worker->client);
-
-	if (!smb_client_is_valid(model_client_core(model, worker->client)))
-		model_effect_broken(worker, "valid", "the client's block is not valid");
-	if (!smb_monitor_is_valid(monitor))
-		model_effect_broken(worker, "valid", "the monitor's block is not valid");
-	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
-		struct smb_monitor_channel seen;
-
-		smb_monitor_look(monitor, i, &seen);
-		if (ports->open >> i & 1)
-			check_channel(worker, i, &seen);
-	}
-}
-
 /* ---------------------------------------------------------------------------------------------------- keeping the result */
 
 static void fill_ports(struct model_worker *worker, struct model_client_ports *ports)
@@ -522,7 +436,7 @@ uint32_t model_client_put(struct model_worker *worker)
 	ports->form = model_has_relative_ids(&model->config) ? form : hash;
 	by_event = worker->effect->broken;
 	worker->effect->broken = 0;
-	check(worker, ports);
+	model_judge_client(worker, ports);
 	ports->broken = worker->effect->broken;
 	worker->effect->broken = by_event ? by_event : ports->broken;
 	length = model_pack(worker->client, model->client_base, model->client_block, worker->packed + sizeof(*ports));

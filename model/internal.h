@@ -192,7 +192,8 @@ struct smb_pdu model_pdu_as_smb(const struct model_pdu *pdu);
 /* judge.c: what the monitor cannot see from PDUs alone */
 void model_judge_sent(struct model_worker *worker, const struct smb_pdu *pdu);
 void model_judge_received(struct model_worker *worker, const struct smb_pdu *pdu);
-void model_judge_channel(struct model_worker *worker, uint32_t channel, const struct smb_channel_info *info);
+/** What must hold of the client's side at any time; `ports` are filled. */
+void model_judge_client(struct model_worker *worker, const struct model_client_ports *ports);
 /** The end of a run at which nothing is left to happen: false, and what was found. */
 bool model_judge_end(struct model_worker *worker, const struct model_state *state, struct model_fault_found *found);
 bool model_runs_commands(const struct model_config *config);

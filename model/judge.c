@@ -44,11 +44,47 @@ void model_judge_received(struct model_worker *worker, const struct smb_pdu *pdu
 	} while (next);
 }
 
-void model_judge_channel(struct model_worker *worker, uint32_t channel, const struct smb_channel_info *info)
+static void judge_reserve(struct model_worker *worker, uint32_t channel, const struct smb_channel_info *info)
 {
 	if (info->credits_oplock > BREAK_CREDITS_MAX)
 		model_effect_broken(worker, "C35", "channel %u holds %u credits back for break acknowledgements",
 				    channel, info->credits_oplock);
+}
+
+static void check_channel(struct model_worker *worker, uint32_t channel, const struct smb_monitor_channel *seen)
+{
+	struct smb_channel_info info;
+	int64_t counted;
+
+	smb_client_look_channel(model_client_core(worker->model, worker->client), channel, &info);
+	counted = (int64_t)info.credits + info.credits_echo + info.credits_oplock;
+	judge_reserve(worker, channel, &info);
+	if (info.in_flight < seen->in_flight)
+		model_effect_broken(worker, "C7", "channel %u: the client counts %u requests in flight, there are %u",
+				    channel, info.in_flight, seen->in_flight);
+	if (!info.in_flight && (counted > seen->credits || counted < seen->credits - seen->let_go))
+		model_effect_broken(worker, "C6",
+				    "channel %u at rest: the client counts %u+%u+%u credits, it was granted %d%s",
+				    channel, info.credits, info.credits_echo, info.credits_oplock, (int)seen->credits,
+				    seen->let_go ? " and may have let go of some" : "");
+}
+
+void model_judge_client(struct model_worker *worker, const struct model_client_ports *ports)
+{
+	struct model *model = worker->model;
+	struct smb_monitor *monitor = model_client_monitor(model, worker->client);
+
+	if (!smb_client_is_valid(model_client_core(model, worker->client)))
+		model_effect_broken(worker, "valid", "the client's block is not valid");
+	if (!smb_monitor_is_valid(monitor))
+		model_effect_broken(worker, "valid", "the monitor's block is not valid");
+	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
+		struct smb_monitor_channel seen;
+
+		smb_monitor_look(monitor, i, &seen);
+		if (ports->open >> i & 1)
+			check_channel(worker, i, &seen);
+	}
 }
 
 /* ------------------------------------------------------------------------------------------------------------ the end */
