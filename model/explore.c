@@ -5,6 +5,7 @@
 #include "model/explore.h"
 
 #include "model/explore_internal.h"
+#include "model/lasso.h"
 
 #include <string.h>
 
@@ -470,6 +471,8 @@ static void conclude(struct model_search *search, struct model_result *result)
 	if (search->is_broken) {
 		result->found = search->found;
 		result->trace = model_trace_find(search);
+		if (search->is_trap)
+			model_lasso_close(search->threads[0].worker, result->trace, &result->found);
 		if (search->config->symmetry)
 			model_symmetry_unfold(search->model, result->trace, &result->found);
 	}

@@ -67,6 +67,7 @@ struct model_search {
 	bool is_broken;
 	struct model_fault_found found;
 	struct model_hash broken_at;
+	bool is_trap; /* no end can be reached from there: the way goes on until it has gone round */
 	bool has_move;
 	struct model_move broken_by;
 };

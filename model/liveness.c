@@ -125,6 +125,7 @@ void model_liveness_check(struct model_search *search)
 	if (find_trap(search, &graph, &trap, &traps)) {
 		search->is_broken = true;
 		search->has_move = false;
+		search->is_trap = true;
 		search->broken_at = trap;
 		search->end = MODEL_END_BROKEN;
 		g_strlcpy(search->found.rule, "C33", sizeof(search->found.rule));

@@ -67,6 +67,14 @@ GString *kit_trace(const struct kit_walk *walk, const struct kit_origin *origin)
 			g_string_append_printf(out, "  || %s", step->numbers);
 		g_string_append_c(out, '\n');
 	}
+	if (walk->goes_round) {
+		const struct kit_step *first = walk->steps->pdata[walk->repeats_from];
+		const struct kit_step *end = walk->steps->pdata[walk->steps->len - 1];
+
+		g_string_append_printf(out,
+				       "from here it repeats: steps %s to %s end where they begin, MessageIds aside\n",
+				       first->name, end->name);
+	}
 	if (walk->is_broken)
 		g_string_append_printf(out, "instead: %s\n", kit_instead(walk->found.rule));
 	g_string_append_printf(out, "%s\n", last);

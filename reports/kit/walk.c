@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "reports/kit/walk.h"
 
+#include "model/lasso.h"
+
 #include "protocol/wire/header.h"
 
 #include <string.h>
@@ -201,6 +203,20 @@ static bool refuse_move(const struct follower *follower, const struct model_move
 	return false;
 }
 
+/* Liveness is broken by a run that comes back to where it was. */
+static bool find_circle(struct follower *follower, const GArray *moves)
+{
+	struct kit_walk *walk = follower->walk;
+	guint from;
+
+	if (!model_config_of(walk->model)->is_live || !model_lasso_find(follower->worker, walk->states, &from) ||
+	    !model_lasso_judge(follower->worker, walk->states, moves, from, &walk->found))
+		return false;
+	walk->is_broken = walk->goes_round = true;
+	walk->repeats_from = walk->mounting + from;
+	return true;
+}
+
 static bool follow_trace(struct follower *follower, const GArray *moves, guint *bad, GError **error)
 {
 	struct kit_walk *walk = follower->walk;
@@ -218,6 +234,8 @@ static bool follow_trace(struct follower *follower, const GArray *moves, guint *
 		walk->is_broken = !follow(follower, &state, *move);
 		g_array_append_val(walk->states, state);
 	}
+	if (!walk->is_broken && find_circle(follower, moves))
+		return true;
 	if (walk->is_broken || model_moves(follower->worker, &state, left) || model_check_end(follower->worker, &state))
 		return true;
 	walk->is_broken = true;

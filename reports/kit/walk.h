@@ -73,6 +73,8 @@ struct kit_walk {
 	GArray *events;
 	bool is_broken; /* by the last step, or in the state where it ends */
 	struct model_fault_found found;
+	bool goes_round; /* the last step leads to where the step before `repeats_from` led: it could go on so for ever */
+	guint repeats_from; /* index of the first step of the circle */
 	const struct kit_pdu *offending; /* the PDU that broke the rule, or the last one before; NULL: there is none */
 };
 
