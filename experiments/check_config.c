@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "experiments/check_config.h"
 
-#include "experiments/check_script.h"
-#include "experiments/keys.h"
+#include "experiments/check_keys.h"
 #include "experiments/point.h"
 #include "experiments/scan.h"
 #include "model/model.h"
@@ -11,252 +10,7 @@
 
 #include <string.h>
 
-#define FAULTS_MAX 9
 #define WINDOW_DEFAULT 64
-
-/* -------------------------------------------------------------------------------------------------------- own keys */
-
-struct draft {
-	struct lab_check *check;
-	struct lab_values values; /* of keys that all configs have */
-	uint32_t window;
-	bool is_started_mounted;
-};
-
-typedef bool (*set_fn)(struct draft *draft, const char *name, const char *text, GError **error);
-
-static bool set_title(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	(void)name;
-	(void)error;
-	g_free(draft->check->title);
-	draft->check->title = g_strdup(text);
-	return true;
-}
-
-static bool set_nothing(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	(void)draft;
-	(void)name;
-	(void)text;
-	(void)error;
-	return true;
-}
-
-static bool set_start(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	(void)name;
-	draft->check->model.starts_mounted = !strcmp(text, "mounted");
-	if (draft->check->model.starts_mounted || !strcmp(text, "mount"))
-		return true;
-	return lab_refuse(error, "'%s' is neither mount nor mounted", text);
-}
-
-static bool set_unmount(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	(void)name;
-	return lab_bool_parse(text, &draft->check->model.unmounts, error);
-}
-
-static bool set_liveness(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	(void)name;
-	return lab_bool_parse(text, &draft->check->model.is_live, error);
-}
-
-static bool set_symmetry(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	(void)name;
-	draft->check->model.symmetry = !strcmp(text, "threads");
-	if (draft->check->model.symmetry || !strcmp(text, "none"))
-		return true;
-	return lab_refuse(error, "'%s' is neither threads nor none", text);
-}
-
-static bool set_partial_order(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	(void)name;
-	return lab_bool_parse(text, &draft->check->model.partial_order, error);
-}
-
-static bool set_window(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	uint64_t number;
-
-	(void)name;
-	if (!lab_whole_parse(LAB_COUNT, text, &number, error))
-		return false;
-	if (number < 1 || number > 8192)
-		return lab_refuse(error, "%s is not between 1 and 8192", text);
-	draft->window = (uint32_t)number;
-	return true;
-}
-
-static bool set_order(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	(void)name;
-	draft->check->model.freedom.any_order = !strcmp(text, "any");
-	if (draft->check->model.freedom.any_order || !strcmp(text, "kept"))
-		return true;
-	return lab_refuse(error, "'%s' is neither any nor kept", text);
-}
-
-static bool set_switch(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	struct model_freedom *freedom = &draft->check->model.freedom;
-	bool *field = !strcmp(name, "interims") ? &freedom->interim
-		      : !strcmp(name, "splits") ? &freedom->split
-						: &freedom->spread;
-
-	return lab_bool_parse(text, field, error);
-}
-
-static bool set_grants(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	struct model_freedom *freedom = &draft->check->model.freedom;
-	g_auto(GStrv) parts = g_strsplit(text, ";", -1);
-	uint64_t number;
-
-	(void)name;
-	for (char **part = parts; *part; part++) {
-		if (!*g_strstrip(*part))
-			continue;
-		if (!lab_whole_parse(LAB_COUNT, *part, &number, error))
-			return false;
-		if (number > 8192 || freedom->grants == MODEL_GRANTS_MAX)
-			return lab_refuse(error, "at most %d amounts, each at most 8192", MODEL_GRANTS_MAX);
-		freedom->grant[freedom->grants++] = (uint16_t)number;
-	}
-	return true;
-}
-
-static const struct {
-	const char *word;
-	uint32_t status;
-} statuses[] = {
-	{ "INSUFFICIENT_RESOURCES", STATUS_INSUFFICIENT_RESOURCES },
-	{ "SERVER_UNAVAILABLE", STATUS_SERVER_UNAVAILABLE },
-	{ "IO_TIMEOUT", STATUS_IO_TIMEOUT },
-	{ "ACCESS_DENIED", STATUS_ACCESS_DENIED },
-};
-
-static bool set_statuses(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	struct model_freedom *freedom = &draft->check->model.freedom;
-	g_auto(GStrv) parts = g_strsplit(text, ";", -1);
-
-	(void)name;
-	for (char **part = parts; *part; part++) {
-		guint i = 0;
-
-		if (!*g_strstrip(*part))
-			continue;
-		while (i < G_N_ELEMENTS(statuses) && strcmp(statuses[i].word, *part) != 0)
-			i++;
-		if (i == G_N_ELEMENTS(statuses) || freedom->statuses == MODEL_STATUSES_MAX)
-			return lab_refuse(error,
-					  "'%s': INSUFFICIENT_RESOURCES, SERVER_UNAVAILABLE, IO_TIMEOUT, ACCESS_DENIED",
-					  *part);
-		freedom->status[freedom->statuses++] = statuses[i].status;
-	}
-	return true;
-}
-
-static bool set_fault(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	uint64_t number;
-
-	if (!lab_whole_parse(LAB_COUNT, text, &number, error))
-		return false;
-	if (number > FAULTS_MAX)
-		return lab_refuse(error, "%s is more than %d", text, FAULTS_MAX);
-	for (int i = 0; i < MODEL_FAULTS; i++) {
-		if (!strcmp(name, model_fault_name((enum model_fault)i)))
-			draft->check->model.faults[i] = (uint8_t)number;
-	}
-	return true;
-}
-
-static bool set_never_back(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	(void)name;
-	return lab_bool_parse(text, &draft->check->model.never_back, error);
-}
-
-static bool set_files(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	return lab_check_files(&draft->check->model, text, !strcmp(name, "directories"), error);
-}
-
-static bool set_thread(struct draft *draft, const char *name, const char *text, GError **error)
-{
-	uint32_t thread = (uint32_t)(name[strlen("thread")] - '1');
-
-	if (thread > draft->check->model.threads)
-		return lab_refuse(error, "there is no thread%u before it", thread);
-	draft->check->model.threads = MAX(draft->check->model.threads, thread + 1);
-	return lab_check_thread(&draft->check->model, thread, text, error);
-}
-
-/* Rows are applied in this order: files before the threads that name them. */
-static const struct {
-	struct lab_check_key key;
-	set_fn set;
-} own[] = {
-	{ { "experiment", "title", "heading", "text", "the file's name" }, set_title },
-	{ { "experiment", "about", "what is asked and what is assumed", "text", "none" }, set_nothing },
-	{ { "check", "start", "the first state: before the mount, or after it", "mount|mounted", "mount" }, set_start },
-	{ { "check", "unmount", "the share is unmounted when all threads are done", "true|false", "false" },
-	  set_unmount },
-	{ { "check", "liveness", "from every state the application must be able to get done", "true|false", "false" },
-	  set_liveness },
-	{ { "check", "symmetry", "threads that do the same are taken for each other; not with liveness", "threads|none",
-	    "none" },
-	  set_symmetry },
-	{ { "check", "partial_order", "orders that come to the same are left out; not with liveness", "true|false",
-	    "false" },
-	  set_partial_order },
-	{ { "check", "window", "MessageIds that the server follows, at most", "number", "64" }, set_window },
-	{ { "server", "order", "storage answers in any order, or at once", "any|kept", "kept" }, set_order },
-	{ { "server", "grants", "N;...: what each answer may grant instead of what the profile does", "list", "none" },
-	  set_grants },
-	{ { "server", "interims", "any request may be answered with STATUS_PENDING first", "true|false", "false" },
-	  set_switch },
-	{ { "server", "splits", "replies of a compound may come in a PDU each", "true|false", "false" }, set_switch },
-	{ { "server", "spreads", "replies of a compound may each grant something", "true|false", "false" },
-	  set_switch },
-	{ { "server", "pushback", "STATUS;...: what a request may be refused with", "list", "INSUFFICIENT_RESOURCES" },
-	  set_statuses },
-	{ { "faults", "cancels", "signals that end the wait of a thread", "number", "0" }, set_fault },
-	{ { "faults", "send_failures", "PDUs that cannot be sent on a connection that stays up", "number", "0" },
-	  set_fault },
-	{ { "faults", "pushbacks", "requests that are refused (see server.pushback)", "number", "0" }, set_fault },
-	{ { "faults", "expiries", "requests that find the session expired", "number", "0" }, set_fault },
-	{ { "faults", "breaks", "leases and oplocks that the server breaks", "number", "0" }, set_fault },
-	{ { "faults", "strangers", "other clients that come, break a rule and go", "number", "0" }, set_fault },
-	{ { "faults", "cuts", "connections that end", "number", "0" }, set_fault },
-	{ { "faults", "never_back", "after the first cut no connection can be made any more", "true|false", "false" },
-	  set_never_back },
-	{ { "faults", "refusals", "connections that cannot be made", "number", "0" }, set_fault },
-	{ { "faults", "timers", "timers that come while something else could happen", "number", "0" }, set_fault },
-	{ { "workload", "files", "PATH[=SIZE];...: files on the share", "list", "none" }, set_files },
-	{ { "workload", "directories", "PATH;...: directories on the share", "list", "none" }, set_files },
-	{ { "workload", "thread1", "what the first application thread does (open, read, ...)", "steps", "nothing" },
-	  set_thread },
-	{ { "workload", "thread2", "the second", "steps", "nothing" }, set_thread },
-	{ { "workload", "thread3", "the third", "steps", "nothing" }, set_thread },
-	{ { "workload", "thread4", "the fourth", "steps", "nothing" }, set_thread },
-};
-
-const struct lab_check_key *lab_check_keys(guint *count)
-{
-	static struct lab_check_key keys[G_N_ELEMENTS(own)];
-
-	for (guint i = 0; i < G_N_ELEMENTS(own); i++)
-		keys[i] = own[i].key;
-	*count = G_N_ELEMENTS(own);
-	return keys;
-}
 
 /* -------------------------------------------------------------------------------------------------- finding the key */
 
@@ -272,6 +26,7 @@ static bool is_shared(const char *dotted)
 static char *nearest_key(const char *dotted)
 {
 	g_autoptr(GPtrArray) names = g_ptr_array_new();
+	const struct lab_check_key *own;
 	const char *nearest;
 	guint count;
 
@@ -280,8 +35,9 @@ static char *nearest_key(const char *dotted)
 		if (is_shared(lab_key_dotted(i)))
 			g_ptr_array_add(names, (gpointer)lab_key_dotted(i));
 	}
-	for (guint i = 0; i < G_N_ELEMENTS(own); i++) {
-		g_autofree char *name = g_strconcat(own[i].key.section, ".", own[i].key.name, NULL);
+	own = lab_check_keys(&count);
+	for (guint i = 0; i < count; i++) {
+		g_autofree char *name = g_strconcat(own[i].section, ".", own[i].name, NULL);
 
 		g_ptr_array_add(names, (gpointer)g_intern_string(name));
 	}
@@ -289,15 +45,20 @@ static char *nearest_key(const char *dotted)
 	return nearest ? g_strconcat("; nearest: ", nearest, NULL) : g_strdup("");
 }
 
+#define OWN_MAX 96
+
 struct given {
-	const char *texts[G_N_ELEMENTS(own)]; /* interned; NULL = not given */
-	guint lines[G_N_ELEMENTS(own)];
+	const char *texts[OWN_MAX]; /* interned; NULL = not given; by lab_check_keys */
+	guint lines[OWN_MAX];
 };
 
 static int own_find(const char *dotted)
 {
-	for (guint i = 0; i < G_N_ELEMENTS(own); i++) {
-		g_autofree char *name = g_strconcat(own[i].key.section, ".", own[i].key.name, NULL);
+	guint count;
+	const struct lab_check_key *own = lab_check_keys(&count);
+
+	for (guint i = 0; i < count; i++) {
+		g_autofree char *name = g_strconcat(own[i].section, ".", own[i].name, NULL);
 
 		if (!strcmp(name, dotted))
 			return (int)i;
@@ -306,7 +67,7 @@ static int own_find(const char *dotted)
 }
 
 /* One given text, of the file or of --set. */
-static bool take(struct draft *draft, struct given *given, const char *dotted, const char *text, guint line,
+static bool take(struct lab_check_draft *draft, struct given *given, const char *dotted, const char *text, guint line,
 		 GError **error)
 {
 	g_autofree char *directory = g_path_get_dirname(draft->check->path);
@@ -327,7 +88,7 @@ static bool take(struct draft *draft, struct given *given, const char *dotted, c
 	return lab_refuse(error, "unknown key%s", nearest);
 }
 
-static bool take_set(struct draft *draft, struct given *given, const char *set, GError **error)
+static bool take_set(struct lab_check_draft *draft, struct given *given, const char *set, GError **error)
 {
 	const char *equals = strchr(set, '=');
 	g_autofree char *dotted = equals ? g_strstrip(g_strndup(set, (gsize)(equals - set))) : NULL;
@@ -341,12 +102,16 @@ static bool take_set(struct draft *draft, struct given *given, const char *set, 
 	return false;
 }
 
-static bool apply_own(struct draft *draft, const struct given *given, GError **error)
+static bool apply_own(struct lab_check_draft *draft, const struct given *given, GError **error)
 {
-	for (guint i = 0; i < G_N_ELEMENTS(own); i++) {
-		const struct lab_check_key *key = &own[i].key;
+	guint count;
+	const struct lab_check_key *own = lab_check_keys(&count);
 
-		if (!given->texts[i] || own[i].set(draft, key->name, given->texts[i], error))
+	g_assert(count <= OWN_MAX);
+	for (guint i = 0; i < count; i++) {
+		const struct lab_check_key *key = &own[i];
+
+		if (!given->texts[i] || lab_check_key_set(draft, i, given->texts[i], error))
 			continue;
 		if (given->lines[i])
 			g_prefix_error(error, "%s:%u: [%s] %s: ", draft->check->path, given->lines[i], key->section,
@@ -360,7 +125,26 @@ static bool apply_own(struct draft *draft, const struct given *given, GError **e
 
 /* ------------------------------------------------------------------------------------------------------ the model */
 
-static bool build(struct draft *draft, GError **error)
+/* What the server's limits become: those that are not given stay. */
+static bool take_later(struct model_config *model, GError **error)
+{
+	const struct smb_server_profile *profile = &model->server.profile;
+	struct smb_server_sizes *later = &model->later;
+	bool changes = later->max_read || later->max_write || later->max_transact || later->credits_max;
+
+	if (model->faults[MODEL_FAULT_LIMITS] && !changes)
+		return lab_refuse(error, "none of server.later_max_read, later_max_write, later_max_transact and "
+					 "later_credits_max says what they become");
+	later->max_read = later->max_read ? later->max_read : profile->max_read;
+	later->max_write = later->max_write ? later->max_write : profile->max_write;
+	later->max_transact = later->max_transact ? later->max_transact : profile->max_transact;
+	later->credits_max = later->credits_max ? later->credits_max : profile->credits_max;
+	if (later->credits_max > profile->credits_initial_extra)
+		return true;
+	return lab_refuse(error, "server.later_credits_max is not more than server.credits_initial_extra");
+}
+
+static bool build(struct lab_check_draft *draft, GError **error)
 {
 	struct sim_point *point = draft->check->point = g_new0(struct sim_point, 1);
 	g_autofree char *directory = g_path_get_dirname(draft->check->path);
@@ -395,9 +179,23 @@ static bool build(struct draft *draft, GError **error)
 		.profile = point->server,
 		.server_guid = { 's', 'e', 'r', 'v', 'e', 'r' },
 		.share = "share",
-		.interface_count = 1,
-		.interfaces = { { .speed_bps = UINT64_C(1000000000), .rss = true } },
+		.misbehaviour = model->server.misbehaviour,
+		.interface_count = draft->interfaces,
 	};
+	for (uint32_t i = 0; i < draft->interfaces; i++)
+		model->server.interfaces[i] = (struct smb_server_interface){
+			.speed_bps = draft->interface_bps,
+			.rss = true,
+			.down = i >= draft->interfaces - draft->interfaces_down,
+		};
+	if (draft->leases == LAB_CHECK_LEASES)
+		model->server.profile.capabilities |= SMB2_GLOBAL_CAP_LEASING;
+	else if (draft->leases == LAB_CHECK_OPLOCKS)
+		model->server.profile.capabilities &= ~SMB2_GLOBAL_CAP_LEASING;
+	if (!take_later(model, error)) {
+		g_prefix_error(error, "%s: [faults] limit_changes: ", draft->check->path);
+		return false;
+	}
 	if (model->server.profile.interim == SMB_INTERIM_AFTER)
 		model->server.profile.interim = SMB_INTERIM_NEVER; /* time stands still for the server */
 	model_config_set_limits(model, channels);
@@ -405,7 +203,7 @@ static bool build(struct draft *draft, GError **error)
 	return true;
 }
 
-static bool read_all(struct draft *draft, GPtrArray *entries, char **sets, GError **error)
+static bool read_all(struct lab_check_draft *draft, GPtrArray *entries, char **sets, GError **error)
 {
 	struct given given = { 0 };
 
@@ -425,7 +223,8 @@ static bool read_all(struct draft *draft, GPtrArray *entries, char **sets, GErro
 	if (!apply_own(draft, &given, error))
 		return false;
 	if (!draft->check->model.freedom.statuses)
-		set_statuses(draft, "pushback", "INSUFFICIENT_RESOURCES", NULL);
+		draft->check->model.freedom.status[draft->check->model.freedom.statuses++] =
+			STATUS_INSUFFICIENT_RESOURCES;
 	if (!draft->check->model.threads)
 		return lab_refuse(error, "%s: no thread does anything ([workload] thread1)", draft->check->path);
 	return build(draft, error);
@@ -433,7 +232,7 @@ static bool read_all(struct draft *draft, GPtrArray *entries, char **sets, GErro
 
 static struct lab_check *load(const char *path, GPtrArray *entries, char **sets, GError **error)
 {
-	g_autofree struct draft *draft = g_new0(struct draft, 1);
+	g_autofree struct lab_check_draft *draft = g_new0(struct lab_check_draft, 1);
 
 	if (!entries)
 		return NULL;
@@ -441,6 +240,8 @@ static struct lab_check *load(const char *path, GPtrArray *entries, char **sets,
 	draft->check->path = g_strdup(path);
 	draft->check->title = g_path_get_basename(path);
 	draft->window = WINDOW_DEFAULT;
+	draft->interfaces = 1;
+	draft->interface_bps = UINT64_C(1000000000);
 	if (read_all(draft, entries, sets, error))
 		return draft->check;
 	lab_check_free(draft->check);

@@ -163,10 +163,22 @@ static void print_kinds(const struct lab_check *check, const struct model_result
 	}
 }
 
+/* "C9, C11"; NULL: none. */
+static char *broken_by_server(const struct model *model)
+{
+	g_autoptr(GString) names = g_string_new(NULL);
+	uint64_t rules = model_server_broke(model);
+
+	for (; rules; rules &= rules - 1)
+		g_string_append_printf(names, "%sC%d", names->len ? ", " : "", __builtin_ctzll(rules));
+	return names->len ? g_strdup(names->str) : NULL;
+}
+
 static void print_text(const struct lab_check *check, struct model *model, const struct model_result *result)
 {
 	const struct model_progress *numbers = &result->numbers;
 	g_autofree char *last = last_line(check, result);
+	g_autofree char *by_server = broken_by_server(model);
 	struct model_numbers kept;
 
 	model_look(model, &kept);
@@ -188,6 +200,8 @@ static void print_text(const struct lab_check *check, struct model *model, const
 	       numbers->seconds, per_second(numbers), megabytes_per_million(numbers),
 	       (double)numbers->visited_bytes / (double)MAX(numbers->states, 1));
 	print_kinds(check, result, NULL);
+	if (by_server)
+		printf("the server breaks %s, as it is told to\n", by_server);
 	printf("%s\n", last);
 }
 
@@ -195,6 +209,7 @@ static void print_json(const struct lab_check *check, struct model *model, const
 {
 	const struct model_progress *numbers = &result->numbers;
 	g_autofree char *last = last_line(check, result);
+	g_autofree char *by_server = broken_by_server(model);
 	struct model_numbers kept;
 	g_autoptr(JsonBuilder) json = json_builder_new();
 
@@ -204,6 +219,7 @@ static void print_json(const struct lab_check *check, struct model *model, const
 	lab_json_string(json, "title", check->title);
 	lab_json_string(json, "result", last);
 	lab_json_string(json, "rule", result->outcome == MODEL_BROKEN ? result->found.rule : NULL);
+	lab_json_string(json, "broken_by_server", by_server);
 	lab_json_whole(json, "states", (gint64)numbers->states);
 	lab_json_whole(json, "transitions", (gint64)numbers->transitions);
 	lab_json_whole(json, "states_swapped", (gint64)numbers->swapped);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "experiments/check_config.h"
 #include "experiments/commands.h"
 #include "experiments/point.h"
 #include "experiments/workload.h"
@@ -189,6 +190,19 @@ static bool list_keys(struct listing *listing)
 	return true;
 }
 
+static bool list_check_keys(struct listing *listing)
+{
+	guint count;
+	const struct lab_check_key *keys = lab_check_keys(&count);
+
+	for (guint i = 0; i < count; i++) {
+		g_autofree char *dotted = g_strconcat(keys[i].section, ".", keys[i].name, NULL);
+
+		ADD(listing, dotted, keys[i].fallback, keys[i].tells, keys[i].values);
+	}
+	return true;
+}
+
 static bool list_columns(struct listing *listing)
 {
 	static const struct {
@@ -248,6 +262,10 @@ static const struct {
 	{ "mount-options", "options that matter", list_mount_options, { "name", "tells" } },
 	{ "workloads", "commands that can be simulated", list_workloads, { "name", "tells", "example" } },
 	{ "keys", "keys of a config: default, meaning, values", list_keys, { "name", "default", "tells", "values" } },
+	{ "check-keys",
+	  "further keys of what smblab check reads",
+	  list_check_keys,
+	  { "name", "default", "tells", "values" } },
 	{ "columns", "columns of results.csv", list_columns, { "name", "tells" } },
 };
 

@@ -2,6 +2,7 @@
 #include "experiments/replay_sim.h"
 
 #include "model/host.h"
+#include "model/misbehaviour.h"
 #include "model/stranger.h"
 #include "sim/world/director.h"
 #include "sim/world/world.h"
@@ -72,6 +73,7 @@ static void add_mount(struct replay *replay, struct model_state *state)
 	while (!replay->is_broken && model_mount_next(replay->worker, state, &move))
 		add_step(replay, state, move);
 	memcpy(state->left, left, sizeof(left));
+	model_mount_over(replay->worker, state);
 	replay->mounting = replay->steps->len;
 }
 
@@ -125,6 +127,8 @@ static struct sim_turn turn_of(const struct model_config *config, const struct m
 		[MODEL_MOVE_CANCEL] = SIM_TURN_CANCEL,
 		[MODEL_MOVE_BREAK] = SIM_TURN_BREAK,
 		[MODEL_MOVE_STRANGER] = SIM_TURN_STRANGER,
+		[MODEL_MOVE_INTERFACE] = SIM_TURN_CHANGE,
+		[MODEL_MOVE_LIMITS] = SIM_TURN_CHANGE,
 		[MODEL_MOVE_WAKE] = SIM_TURN_WAKE,
 	};
 	struct sim_turn turn = {
@@ -162,6 +166,7 @@ static void furnish(void *context, const struct sim_cores *cores)
 	const struct replay *replay = context;
 
 	model_make_files(&replay->config, cores->server);
+	model_state_configure(replay->worker, &step_at(replay, 0)->before, cores->server);
 	model_tell_monitor(&replay->config, cores->monitor);
 }
 
@@ -171,6 +176,13 @@ static void begin(void *context, uint32_t turn, uint32_t thread, struct smb_op *
 
 	replay->at_work++;
 	*op = model_state_op(replay->worker, &step_at(replay, turn)->before, thread);
+}
+
+static void change(void *context, uint32_t turn, struct smb_server *server)
+{
+	struct replay *replay = context;
+
+	model_state_configure(replay->worker, &step_at(replay, turn)->after, server);
 }
 
 static void done(void *context, uint32_t turn, uint32_t thread, const struct smb_client_output *output,
@@ -311,6 +323,8 @@ static bool rested(void *context, uint32_t turn, const struct sim_cores *cores)
 			     !smb_monitor_is_valid(cores->monitor);
 	clear_lanes(replay, &step->move, cores->server);
 	replay->difference = difference(replay, &step->after, cores);
+	if (turn + 1 == replay->mounting && turn + 1 < replay->steps->len)
+		model_state_configure(replay->worker, &step_at(replay, turn + 1)->before, cores->server);
 	return !replay->difference;
 }
 
@@ -405,6 +419,7 @@ static bool run_script(struct replay *replay, struct sim_script_result *result, 
 		.server = replay->config.server,
 		.server_limits = replay->config.server_limits,
 		.holds_work = replay->config.freedom.any_order,
+		.excused = model_misbehaviour_rules(&replay->config.server.misbehaviour),
 		.threads = MODEL_SYSTEM + 1,
 		.context = replay,
 		.next = next,
@@ -412,6 +427,7 @@ static bool run_script(struct replay *replay, struct sim_script_result *result, 
 		.begin = begin,
 		.done = done,
 		.intrude = intrude,
+		.change = change,
 		.rested = rested,
 	};
 

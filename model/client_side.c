@@ -100,11 +100,25 @@ void model_effect_broken(struct model_worker *worker, const char *rule, const ch
 	broken(worker, &found);
 }
 
+/* What the server sends breaks a rule, as it was told to. */
+static bool is_servers_fault(struct model *model, const struct smb_violation *violation)
+{
+	uint64_t rule = UINT64_C(1) << violation->rule;
+
+	if (!violation->received || !(model->server_breaks & rule))
+		return false;
+	__atomic_fetch_or(&model->server_broke, rule, __ATOMIC_RELAXED);
+	return true;
+}
+
 static void violated(void *context, const struct smb_violation *violation)
 {
+	struct model_worker *worker = context;
 	const struct smb_rule_info *info = smb_rule_info(violation->rule);
 	struct model_fault_found found;
 
+	if (is_servers_fault(worker->model, violation))
+		return;
 	memset(&found, 0, sizeof(found));
 	g_strlcpy(found.rule, info ? info->name : "?", sizeof(found.rule));
 	g_strlcpy(found.text, violation->text, sizeof(found.text));
@@ -125,7 +139,7 @@ static bool is_starved(struct model_worker *worker)
 {
 	const struct model_client_head *head = head_of(worker->client);
 
-	if (!worker->model->config.freedom.grants)
+	if (!model_may_starve(&worker->model->config))
 		return false;
 	for (uint32_t i = 0; i < worker->model->config.client_limits.channels; i++) {
 		struct smb_monitor_channel seen;
@@ -277,10 +291,20 @@ static void lose(struct model_worker *worker, uint32_t channel, enum smb_channel
 	smb_client_channel(model_client_core(worker->model, worker->client), channel, how, head->now_ns);
 }
 
+static void nothing_ends(struct model_worker *worker)
+{
+	model_effect_broken(worker, "stuck",
+			    "nothing but timers and connections happens any more, and the application "
+			    "is not done");
+}
+
 static void connect(struct model_worker *worker, uint32_t channel)
 {
 	struct model_client_head *head = head_of(worker->client);
 
+	/* a server whose answers end connections may do so for ever */
+	if (worker->model->server_breaks && ++head->idle_wakes > MODEL_IDLE_WAKES_MAX)
+		nothing_ends(worker);
 	head->link[channel] = MODEL_LINK_OPEN;
 	head->has_renewed = head->has_renewed || head->phase == MODEL_RUNNING;
 	smb_monitor_connected(model_client_monitor(worker->model, worker->client), channel, head->now_ns);
@@ -295,8 +319,7 @@ static void wake(struct model_worker *worker)
 	head->now_ns = MAX(head->now_ns, head->wake_ns);
 	head->wake_ns = UINT64_MAX;
 	if (++head->idle_wakes > MODEL_IDLE_WAKES_MAX && !worker->model->config.is_live)
-		model_effect_broken(worker, "stuck",
-				    "nothing but timers happens any more, and the application is not done");
+		nothing_ends(worker);
 	smb_client_wake(model_client_core(worker->model, worker->client), head->now_ns);
 }
 

@@ -13,6 +13,7 @@
 #define MODEL_FILES_MAX 4
 #define MODEL_GRANTS_MAX 8
 #define MODEL_STATUSES_MAX 4
+#define MODEL_INTERFACES_MAX 4
 
 enum model_step_kind {
 	MODEL_STEP_OPEN,
@@ -56,6 +57,8 @@ enum model_fault {
 	MODEL_FAULT_BREAK, /* the server breaks a lease or an oplock */
 	MODEL_FAULT_STRANGER, /* another client comes and breaks a rule (stranger.c) */
 	MODEL_FAULT_TIMER, /* a timer comes before everything else has come to rest; at rest timers are free */
+	MODEL_FAULT_INTERFACE, /* an interface of the server goes or comes back; clients learn of it when they ask */
+	MODEL_FAULT_LIMITS, /* the server's limits become model_config.later, or again what they were */
 	MODEL_FAULTS,
 };
 
@@ -82,11 +85,13 @@ struct model_config {
 	struct model_thread thread[MODEL_THREADS_MAX];
 	bool unmounts; /* when all threads are done */
 	bool starts_mounted; /* the mount happens once, before the first state, without choices and faults */
+	bool behaves_in_mount; /* with misbehaviours: not before the mount is over; only with starts_mounted */
 	bool is_live; /* the rules of liveness are judged, too */
 	bool symmetry; /* threads that do the same are taken for each other (symmetry.c); not with is_live */
 	bool partial_order; /* orders that come to the same are left out (ample.c); not with is_live */
 	struct model_freedom freedom;
 	uint8_t faults[MODEL_FAULTS]; /* how often each */
+	struct smb_server_sizes later; /* for connections that are made after MODEL_FAULT_LIMITS */
 	bool never_back; /* after the first cut no connection can be made any more */
 };
 

@@ -20,7 +20,7 @@ static uint32_t max_credits(const struct model_config *config)
 void model_tell_monitor(const struct model_config *config, struct smb_monitor *monitor)
 {
 	struct smb_monitor_expect expect = { .idle_credits = max_credits(config),
-					     .grants_vary = config->freedom.grants > 0 };
+					     .grants_vary = model_may_starve(config) };
 
 	smb_monitor_set_expect(monitor, &expect);
 	for (uint32_t i = 0; i < config->files; i++) {
@@ -48,7 +48,7 @@ void model_tell_mounted(const struct model_config *config, const struct smb_clie
 		.rsize = info.rsize,
 		.readahead_bytes = reads_ahead ? (uint64_t)info.ra_pages * config->client.page_bytes : 0,
 		.page_bytes = is_cached ? config->client.page_bytes : 0,
-		.grants_vary = config->freedom.grants > 0,
+		.grants_vary = model_may_starve(config),
 	};
 	smb_monitor_set_expect(monitor, &expect);
 }

@@ -27,4 +27,7 @@ void model_core_stops(const char *text);
 /** The choice of a move, as the server takes it. */
 struct smb_server_choice model_choice(const struct model_config *config, uint16_t choice);
 
+/** Give the server of a host the interfaces, limits and misbehaviours that the server of `state` has. */
+void model_state_configure(struct model_worker *worker, const struct model_state *state, struct smb_server *server);
+
 #endif

@@ -14,7 +14,8 @@
 #define MODEL_OUTPUTS_MAX 64 /* of one event */
 #define MODEL_ENCODED_MAX 65536
 #define MODEL_TOKENS 64
-#define MODEL_IDLE_WAKES_MAX 40 /* so many timers without an end of any operation: none will end any more */
+#define MODEL_IDLE_WAKES_MAX                                                                                           \
+	40 /* so many timers, or connections to a server that misbehaves, without an end of any operation: none will end any more */
 
 enum model_phase { MODEL_MOUNTING, MODEL_RUNNING, MODEL_UNMOUNTING, MODEL_FINISHED };
 enum model_link { MODEL_LINK_NONE, MODEL_LINK_OPENING, MODEL_LINK_OPEN };
@@ -31,7 +32,7 @@ struct model_client_head {
 	uint64_t now_ns;
 	uint64_t wake_ns; /* UINT64_MAX: no timer is set */
 	uint8_t phase;
-	uint8_t idle_wakes; /* timers since an operation ended */
+	uint8_t idle_wakes; /* timers since an operation ended, with a server that misbehaves connections, too */
 	bool has_renewed; /* a connection was made while the application ran */
 	bool has_failed; /* an operation was told that it failed */
 	uint8_t link[MODEL_CHANNELS_MAX];
@@ -60,6 +61,9 @@ struct model_client_ports {
 };
 
 struct model_server_head {
+	uint8_t interfaces; /* bit per interface that is not as it was at first */
+	bool has_later_limits;
+	bool misbehaves; /* as the config has it */
 	uint64_t works; /* bit per token that storage has not done */
 	uint8_t connection[MODEL_TOKENS]; /* of each token */
 };
@@ -97,6 +101,8 @@ struct model_pdu {
 
 struct model {
 	struct model_config config;
+	uint64_t server_breaks; /* rules, bit per number: those that its misbehaviours break */
+	uint64_t server_broke; /* of them, those that were broken; changed by any thread */
 	size_t client_block; /* bytes of head, core and monitor */
 	size_t monitor_at; /* in it */
 	size_t server_block;
@@ -216,6 +222,9 @@ enum model_side { MODEL_SIDE_CLIENT, MODEL_SIDE_SERVER };
 /** Remember the effect that was made, or let it pass; returns it. */
 const struct model_effect *model_effect_keep(struct model_worker *worker, enum model_side side, uint32_t part,
 					     struct model_event event);
+
+/** The server may leave the client without credits. */
+bool model_may_starve(const struct model_config *config);
 
 /** Add an output to the effect being made. */
 void model_effect_add(struct model_worker *worker, enum model_output_kind kind, uint32_t channel, uint32_t argument);

@@ -41,7 +41,7 @@ void model_judge_received(struct model_worker *worker, const struct smb_pdu *pdu
 			model_effect_broken(worker, "C22", "%s names a handle that is not open any more",
 					    smb2_command_name(header.command));
 		position += next;
-	} while (next);
+	} while (next && position < pdu->length);
 }
 
 static void judge_reserve(struct model_worker *worker, uint32_t channel, const struct smb_channel_info *info)
@@ -131,10 +131,12 @@ bool model_judge_end(struct model_worker *worker, const struct model_state *stat
 	}
 	for (uint32_t i = 0; i < config->files; i++)
 		wanted += head->file_state[i] == MODEL_FILE_OPEN;
-	/* The answer to a CREATE may be lost, and a CLOSE refused; who was left without credits cannot even close. */
+	/* The answer to a CREATE may be lost, also with a channel that the client itself gives up, and a CLOSE refused; who
+	 * was left without credits cannot even close. */
 	is_refused = state->left[MODEL_FAULT_PUSHBACK] < config->faults[MODEL_FAULT_PUSHBACK];
-	is_told = state->left[MODEL_FAULT_CUT] == config->faults[MODEL_FAULT_CUT] && !is_refused &&
-		  !(head->has_failed && config->freedom.grants);
+	is_told = !head->has_renewed && state->left[MODEL_FAULT_CUT] == config->faults[MODEL_FAULT_CUT] &&
+		  state->left[MODEL_FAULT_INTERFACE] == config->faults[MODEL_FAULT_INTERFACE] && !is_refused &&
+		  !(head->has_failed && model_may_starve(config));
 	if (!judge_breaks(worker, state, open > wanted && is_refused, found))
 		return false;
 	if (open > wanted && is_told && !model_runs_commands(config)) {

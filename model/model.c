@@ -3,6 +3,7 @@
 /* A model: what is kept once for all states, and its first state. */
 
 #include "model/internal.h"
+#include "model/misbehaviour.h"
 
 #include <string.h>
 
@@ -17,10 +18,16 @@ GQuark model_error_quark(void)
 const char *model_fault_name(enum model_fault fault)
 {
 	static const char *const names[] = {
-		[MODEL_FAULT_CUT] = "cuts",	      [MODEL_FAULT_REFUSE] = "refusals",
-		[MODEL_FAULT_CANCEL] = "cancels",     [MODEL_FAULT_SEND] = "send_failures",
-		[MODEL_FAULT_PUSHBACK] = "pushbacks", [MODEL_FAULT_EXPIRE] = "expiries",
-		[MODEL_FAULT_BREAK] = "breaks",	      [MODEL_FAULT_TIMER] = "timers",
+		[MODEL_FAULT_CUT] = "cuts",
+		[MODEL_FAULT_REFUSE] = "refusals",
+		[MODEL_FAULT_CANCEL] = "cancels",
+		[MODEL_FAULT_SEND] = "send_failures",
+		[MODEL_FAULT_PUSHBACK] = "pushbacks",
+		[MODEL_FAULT_EXPIRE] = "expiries",
+		[MODEL_FAULT_BREAK] = "breaks",
+		[MODEL_FAULT_TIMER] = "timers",
+		[MODEL_FAULT_INTERFACE] = "interface_changes",
+		[MODEL_FAULT_LIMITS] = "limit_changes",
 		[MODEL_FAULT_STRANGER] = "strangers",
 	};
 
@@ -36,6 +43,13 @@ static uint32_t steps_of_kind(const struct model_config *config, enum model_step
 			count += config->thread[t].step[s].kind == kind;
 	}
 	return count;
+}
+
+bool model_may_starve(const struct model_config *config)
+{
+	const struct smb_server_misbehaviour *misbehaviour = &config->server.misbehaviour;
+
+	return config->freedom.grants || misbehaviour->starves || misbehaviour->interim_is_free;
 }
 
 void model_config_set_limits(struct model_config *config, uint32_t channels)
@@ -184,7 +198,10 @@ static bool mount_first(struct model_worker *worker, GError **error)
 	memset(model->first.left, 0, sizeof(model->first.left));
 	for (guint i = 0; i < MOUNT_MOVES_MAX; i++) {
 		if (!model_mount_next(worker, &model->first, &move)) {
+			if (model_client_ports(model, model->first.client)->phase != MODEL_RUNNING)
+				break;
 			memcpy(model->first.left, model->config.faults, sizeof(model->first.left));
+			model_mount_over(worker, &model->first);
 			return true;
 		}
 		if (!model_do(worker, &model->first, move, &next)) {
@@ -194,7 +211,7 @@ static bool mount_first(struct model_worker *worker, GError **error)
 		}
 		model->first = next;
 	}
-	g_set_error(error, MODEL_ERROR, MODEL_ERROR_CONFIG, "the mount does not come to an end");
+	g_set_error(error, MODEL_ERROR, MODEL_ERROR_CONFIG, "the mount fails, or does not come to an end");
 	return false;
 }
 
@@ -208,6 +225,7 @@ struct model *model_new(const struct model_config *config, GError **error)
 		return NULL;
 	model = g_new0(struct model, 1);
 	model->config = *config;
+	model->server_breaks = model_misbehaviour_rules(&config->server.misbehaviour);
 	model->clients = model_store_new();
 	model->servers = model_store_new();
 	model->wires = model_wires_new();
@@ -252,6 +270,11 @@ const struct model_config *model_config_of(const struct model *model)
 void model_first_state(struct model *model, struct model_state *state)
 {
 	*state = model->first;
+}
+
+uint64_t model_server_broke(const struct model *model)
+{
+	return __atomic_load_n(&model->server_broke, __ATOMIC_RELAXED);
 }
 
 void model_look(const struct model *model, struct model_numbers *numbers)

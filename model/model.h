@@ -43,6 +43,8 @@ enum model_move_kind {
 	MODEL_MOVE_CANCEL, /* a signal ends the wait of thread `argument` */
 	MODEL_MOVE_BREAK, /* the server breaks an open, told on `channel`; see MODEL_BREAK */
 	MODEL_MOVE_STRANGER, /* another client breaks the rule `argument` and goes */
+	MODEL_MOVE_INTERFACE, /* interface `argument` of the server goes, or comes back */
+	MODEL_MOVE_LIMITS, /* the server's limits change, for connections to come */
 	MODEL_MOVE_WAKE, /* the client's next timer comes */
 	MODEL_MOVES,
 };
@@ -94,6 +96,9 @@ void model_first_state(struct model *model, struct model_state *state);
  *  False: the mount is done and nothing is under way. */
 bool model_mount_next(struct model_worker *worker, const struct model_state *state, struct model_move *move);
 
+/** The mount is over: from here on a server that `behaves_in_mount` misbehaves. */
+void model_mount_over(struct model_worker *worker, struct model_state *state);
+
 /** What can happen in `state`, in an order that depends on the state alone; returns how many. 0: the end, or stuck. */
 uint32_t model_moves(struct model_worker *worker, const struct model_state *state,
 		     struct model_move moves[MODEL_MOVES_MAX]);
@@ -138,6 +143,9 @@ const struct smb_client *model_state_client(struct model_worker *worker, const s
 const struct smb_server *model_state_server(struct model_worker *worker, const struct model_state *state);
 
 /* ----------------------------------------------------------------------------------------------------------- numbers */
+
+/** Rules that the server has broken so far because it is told to (misbehaviour.h); bit per number. */
+uint64_t model_server_broke(const struct model *model);
 
 struct model_numbers {
 	uint64_t clients; /* different client sides so far */

@@ -3,6 +3,7 @@
 /* What can happen in a state, and doing it. */
 
 #include "model/internal.h"
+#include "model/misbehaviour.h"
 #include "model/stranger.h"
 
 #include <string.h>
@@ -137,6 +138,17 @@ static void add_faults(const struct model_state *state, const struct model_clien
 	}
 }
 
+/* What becomes of the server while it runs. */
+static void add_changes(const struct model *model, const struct model_state *state, struct list *list)
+{
+	if (state->left[MODEL_FAULT_INTERFACE]) {
+		for (uint32_t i = 0; i < model->config.server.interface_count; i++)
+			add(list, MODEL_MOVE_INTERFACE, 0, i);
+	}
+	if (state->left[MODEL_FAULT_LIMITS])
+		add(list, MODEL_MOVE_LIMITS, 0, 0);
+}
+
 /* Behind the moves as they usually go. */
 static void add_choices(struct model_worker *worker, const struct model_state *state, struct list *list)
 {
@@ -184,6 +196,7 @@ uint32_t model_moves(struct model_worker *worker, const struct model_state *stat
 	if (client->is_armed && (is_at_rest || state->left[MODEL_FAULT_TIMER]))
 		add(&list, MODEL_MOVE_WAKE, 0, 0);
 	add_faults(state, client, &list);
+	add_changes(model, state, &list);
 	return list.count;
 }
 
@@ -337,6 +350,14 @@ static void happen(struct step *step, struct model_move move)
 		use(step, MODEL_FAULT_BREAK);
 		server_event(step, event);
 		break;
+	case MODEL_MOVE_INTERFACE:
+		use(step, MODEL_FAULT_INTERFACE);
+		server_event(step, event);
+		break;
+	case MODEL_MOVE_LIMITS:
+		use(step, MODEL_FAULT_LIMITS);
+		server_event(step, event);
+		break;
 	case MODEL_MOVE_START:
 		client_event(step, event);
 		break;
@@ -370,7 +391,8 @@ static bool check_credits(struct model_worker *worker, const struct model_state 
 		int64_t granted = model_wires_get(model->wires, state->wire[i][MODEL_TO_CLIENT])->credits;
 
 		if (!(client->open >> i & 1) ||
-		    client->channel[i].credits + sent + granted == server->channel[i].granted)
+		    client->channel[i].credits + sent + granted == server->channel[i].granted ||
+		    model->config.server.misbehaviour.overgrants)
 			continue;
 		found(worker, "C6",
 		      "channel %u: the client holds %d credits, %d are spent and %d granted on the way, "
@@ -381,7 +403,7 @@ static bool check_credits(struct model_worker *worker, const struct model_state 
 	return true;
 }
 
-/* An operation on a file is told nothing of breaks, nor that the session had to be made anew. */
+/* An operation on a file is told nothing of breaks, of what the server changes, nor that the session had to be made anew. */
 static bool client_survives(const struct model *model, const struct model_state *state)
 {
 	uint8_t left[sizeof(state->left)];
@@ -389,8 +411,12 @@ static bool client_survives(const struct model *model, const struct model_state 
 	memcpy(left, state->left, sizeof(left));
 	if (!model_runs_commands(&model->config))
 		left[MODEL_FAULT_EXPIRE] = model->config.faults[MODEL_FAULT_EXPIRE];
+	if (model_misbehaviour_may_fail(&model->config.server.misbehaviour))
+		return false;
 	left[MODEL_FAULT_BREAK] = model->config.faults[MODEL_FAULT_BREAK];
 	left[MODEL_FAULT_STRANGER] = model->config.faults[MODEL_FAULT_STRANGER];
+	left[MODEL_FAULT_INTERFACE] = model->config.faults[MODEL_FAULT_INTERFACE];
+	left[MODEL_FAULT_LIMITS] = model->config.faults[MODEL_FAULT_LIMITS];
 	return !memcmp(left, model->config.faults, sizeof(left));
 }
 

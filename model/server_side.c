@@ -36,6 +36,31 @@ void model_make_files(const struct model_config *config, struct smb_server *serv
 	}
 }
 
+/* What becomes of the server while it runs. */
+static void configure(const struct model_config *config, const struct model_server_head *head,
+		      struct smb_server *server)
+{
+	static const struct smb_server_misbehaviour none;
+	const struct smb_server_profile *profile = &config->server.profile;
+	const struct smb_server_sizes at_first = { profile->max_read, profile->max_write, profile->max_transact,
+						   profile->credits_max };
+
+	for (uint32_t i = 0; i < config->server.interface_count; i++) {
+		struct smb_server_interface interface = config->server.interfaces[i];
+
+		interface.down ^= head->interfaces >> i & 1;
+		smb_server_set_interface(server, i, &interface);
+	}
+	smb_server_set_sizes(server, head->has_later_limits ? &config->later : &at_first);
+	smb_server_misbehave(server, head->misbehaves ? &config->server.misbehaviour : &none);
+}
+
+void model_state_configure(struct model_worker *worker, const struct model_state *state, struct smb_server *server)
+{
+	model_server_unpack(worker, state->server);
+	configure(&worker->model->config, head_of(worker->server), server);
+}
+
 void model_server_init(struct model *model, uint8_t *block)
 {
 	const struct model_config *config = &model->config;
@@ -45,6 +70,8 @@ void model_server_init(struct model *model, uint8_t *block)
 		return;
 	}
 	smb_server_init(model_server_core(block), &config->server_limits, &config->server);
+	head_of(block)->misbehaves = !config->behaves_in_mount;
+	configure(config, head_of(block), model_server_core(block));
 	model_make_files(config, model_server_core(block));
 }
 
@@ -168,6 +195,7 @@ static void happen(struct model_worker *worker, struct model_event event)
 {
 	struct smb_server *server = model_server_core(worker->server);
 	struct model_fault_found found;
+	struct model_server_head *head = head_of(worker->server);
 	struct smb_pdu pdu;
 
 	choose(worker, event.choice);
@@ -189,6 +217,14 @@ static void happen(struct model_worker *worker, struct model_event event)
 		if (!model_stranger_visit(&worker->model->config, server, event.argument, &found))
 			model_effect_broken(worker, found.rule, "%s", found.text);
 		break;
+	case MODEL_MOVE_INTERFACE:
+		head->interfaces ^= (uint8_t)(1u << event.argument);
+		configure(&worker->model->config, head, server);
+		break;
+	case MODEL_MOVE_LIMITS:
+		head->has_later_limits = !head->has_later_limits;
+		configure(&worker->model->config, head, server);
+		break;
 	case MODEL_MOVE_BREAK:
 		smb_server_break(server, event.argument >> 8, event.channel, event.argument & 0xff, NOW_NS);
 		break;
@@ -202,7 +238,8 @@ static void happen(struct model_worker *worker, struct model_event event)
 /* As on the client's side. */
 static struct model_hash form_of(struct model_worker *worker)
 {
-	struct model_hash hash = model_hash_word(model_hash_start(5), head_of(worker->server)->works);
+	const struct model_server_head *head = head_of(worker->server);
+	struct model_hash hash = model_hash_word(model_hash_start(head->misbehaves ? 6 : 5), head->works);
 	size_t length = smb_server_encode(model_server_core(worker->server), worker->encoded, MODEL_ENCODED_MAX);
 
 	g_assert(length);
@@ -274,6 +311,17 @@ uint32_t model_server_put(struct model_worker *worker)
 	worker->effect->broken = by_event ? by_event : ports->broken;
 	length = model_pack(worker->server, model->server_base, model->server_block, worker->packed + sizeof(*ports));
 	return model_store_put(model->servers, hash, worker->packed, (uint32_t)(sizeof(*ports) + length));
+}
+
+void model_mount_over(struct model_worker *worker, struct model_state *state)
+{
+	struct model_server_head *head = head_of(worker->server);
+
+	*worker->effect = (struct model_effect){ 0 };
+	model_server_unpack(worker, state->server);
+	head->misbehaves = true;
+	configure(&worker->model->config, head, model_server_core(worker->server));
+	state->server = model_server_put(worker);
 }
 
 void model_server_unpack(struct model_worker *worker, uint32_t server)

@@ -12,7 +12,7 @@
 
 /* --------------------------------------------------------------------------------------------------------- for files */
 
-enum form { FORM_CHANNEL, FORM_THREAD, FORM_TOKEN, FORM_BREAK, FORM_STRANGER, FORM_BARE };
+enum form { FORM_CHANNEL, FORM_THREAD, FORM_TOKEN, FORM_BREAK, FORM_STRANGER, FORM_INTERFACE, FORM_BARE };
 
 static const struct {
 	const char *word;
@@ -28,6 +28,8 @@ static const struct {
 	[MODEL_MOVE_CANCEL] = { "cancel", FORM_THREAD },
 	[MODEL_MOVE_BREAK] = { "break", FORM_BREAK },
 	[MODEL_MOVE_STRANGER] = { "stranger", FORM_STRANGER },
+	[MODEL_MOVE_INTERFACE] = { "interface", FORM_INTERFACE },
+	[MODEL_MOVE_LIMITS] = { "limits", FORM_BARE },
 	[MODEL_MOVE_WAKE] = { "wake", FORM_BARE },
 };
 
@@ -90,6 +92,8 @@ static uint32_t numbers_below(enum form form)
 		return MODEL_CHANNELS_MAX;
 	case FORM_THREAD:
 		return MODEL_SYSTEM + 1;
+	case FORM_INTERFACE:
+		return MODEL_INTERFACES_MAX;
 	case FORM_TOKEN:
 		return MODEL_TOKENS;
 	case FORM_STRANGER:
@@ -212,6 +216,12 @@ static void tell_move(struct model_worker *worker, const struct model_state *sta
 		break;
 	case MODEL_MOVE_STRANGER:
 		g_string_append_printf(text, "another client sends %s, and goes", model_stranger_tell(move.argument));
+		break;
+	case MODEL_MOVE_INTERFACE:
+		g_string_append_printf(text, "interface %u of the server goes, or comes back", move.argument + 1);
+		break;
+	case MODEL_MOVE_LIMITS:
+		g_string_append(text, "the server's limits change, for connections to come");
 		break;
 	case MODEL_MOVE_WAKE:
 		g_string_append(text, "time passes: the client's timer comes");

@@ -216,6 +216,7 @@ static void put_flow(struct encoder *encoder, const struct client_op *op)
 	put8(encoder, op->stalled);
 	put8(encoder, op->failed);
 	put8(encoder, op->lost);
+	put8(encoder, op->losses);
 	put8(encoder, op->work);
 	put8(encoder, op->session_count != encoder->client->session.count);
 	put_time(encoder, op->wait == OP_SESSION ? op->give_up_ns : NEVER);

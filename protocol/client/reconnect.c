@@ -212,7 +212,7 @@ void client_worker_ended(struct smb_client *client, enum smb_op_verdict verdict,
 		client_wake_list(client, &client->for_session);
 		return;
 	}
-	if (verdict == SMB_OP_DISCONNECTED)
+	if (verdict == SMB_OP_DISCONNECTED && op->losses < CLIENT_LOSSES_MAX)
 		return; /* once more when a channel is back */
 	if (work == WORK_REOPEN) {
 		client_lost_forget(client, file);

@@ -468,13 +468,26 @@ uint32_t client_script_step_requests(const struct client_op *op)
 	return step_of(op)->count;
 }
 
+/** The same step again, on another channel; a soft mount does not send for ever what ends each connection it goes out on,
+ *  as a server whose answer is not understood does. */
+static void step_lost(struct smb_client *client, struct client_op *op)
+{
+	if (!client->mount.soft || ++op->losses < CLIENT_LOSSES_MAX)
+		return;
+	op->gave_up = true;
+	op->verdict = SMB_OP_DISCONNECTED;
+	op->status = STATUS_SUCCESS;
+}
+
 void client_script_step_done(struct smb_client *client, struct client_op *op)
 {
 	const struct script_step *step = step_of(op);
 
 	client_op_wake(client, op);
-	if (op->lost)
-		return; /* the same step again, on another channel */
+	if (op->lost) {
+		step_lost(client, op);
+		return;
+	}
 	op->failed = op->status != STATUS_SUCCESS;
 	if (step->action == DO_SEND)
 		op->step++;

@@ -127,6 +127,9 @@ enum op_wait {
 
 enum op_need { NEED_NOTHING, NEED_HEADERS, NEED_IO };
 
+/** Soft mounts: so often an operation is begun again whose requests end their connection. */
+#define CLIENT_LOSSES_MAX 10
+
 /** The reconnect worker's jobs; it has an operation slot of its own, behind those of the host. */
 enum client_work {
 	WORK_NONE, /* an operation of the host */
@@ -173,6 +176,7 @@ struct client_op {
 	struct smb_credit_take take; /* with io_taken */
 	uint32_t outstanding;
 	bool lost; /* a request went down with its channel: do the step again */
+	uint8_t losses; /* soft mounts: how often that happened to the operation */
 	enum client_work work;
 	uint32_t session_count; /* scripts: client_session.count when the script began */
 	uint64_t give_up_ns; /* SESSION: soft mounts wait until then */

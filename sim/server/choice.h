@@ -35,7 +35,8 @@ struct smb_server_misbehaviour {
 	bool overgrants; /* every reply says 65535 credits, whatever the window (macOS, libsmb2 #223) */
 	uint16_t break_grant; /* each answer to a break acknowledgement grants this much (cifs list 2023-06-20) */
 	bool interim_is_free; /* an interim reply grants 0, and so does the final one (Samba bug 8357) */
-	bool final_grants; /* the final reply grants again what the interim one did (Samba 2011, ffbd1ed2797) */
+	bool final_grants; /* the final reply to READ or WRITE grants again what the interim one did (Samba 2011,
+			    * ffbd1ed2797) */
 	bool pending_is_odd; /* interim replies are one byte too long (cifs "count credits for malformed pending") */
 	bool write_has_junk; /* three more bytes behind a WRITE reply (old macOS, smb2_check_message) */
 	bool last_is_unpadded; /* the last reply of a compound is not padded to 8 (Samba bug 11277) */

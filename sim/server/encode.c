@@ -189,6 +189,10 @@ size_t smb_server_encode(const struct smb_server *server, uint8_t *buffer, size_
 		smb_encode64(&writer, server->interfaces[i].speed_bps);
 		smb_encode8(&writer, server->interfaces[i].rss | server->interfaces[i].down << 1);
 	}
+	smb_encode32(&writer, server->profile.max_read);
+	smb_encode32(&writer, server->profile.max_write);
+	smb_encode32(&writer, server->profile.max_transact);
+	smb_encode32(&writer, server->profile.credits_max);
 	for (uint32_t i = 0; i < server->limits.nodes; i++)
 		put_file(&writer, server, server_file(server, i));
 	for (uint32_t i = 0; i < server->limits.handles; i++)

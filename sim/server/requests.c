@@ -196,14 +196,20 @@ static void send_short(struct smb_server *server, uint32_t connection, const str
 }
 
 /* The header of the final reply after an interim one. */
-static void finish_async(struct smb_server *server, const struct server_request *request, struct smb2_header *header)
+static void finish_async(const struct server_request *request, struct smb2_header *header)
+{
+	header->flags |= SMB2_FLAGS_ASYNC_COMMAND;
+	header->async_id = request->message_id;
+	header->credits = 0;
+}
+
+static void grant_again(struct smb_server *server, const struct server_request *request, struct smb2_header *header)
 {
 	struct server_connection *on = server_connection(server, request->connection);
 	uint16_t again = request->credits_asked ? request->credits_asked : 1;
 
-	header->flags |= SMB2_FLAGS_ASYNC_COMMAND;
-	header->async_id = request->message_id;
-	header->credits = server->misbehaviour.final_grants ? (uint16_t)smb_server_window_grow(&on->window, again) : 0;
+	if (server->misbehaviour.final_grants)
+		header->credits = (uint16_t)smb_server_window_grow(&on->window, again);
 }
 
 /* The final reply of a single request. Asynchronous ones carry no credits: the interim reply brought them. */
@@ -229,7 +235,8 @@ static void answer(struct smb_server *server, struct server_request *request, ui
 		reply.body.write_rsp = (struct smb2_write_rsp){ .count = request->data.length };
 	}
 	if (request->state == SERVER_REQUEST_ASYNC) {
-		finish_async(server, request, &reply.header);
+		finish_async(request, &reply.header);
+		grant_again(server, request, &reply.header);
 		on->outstanding_async--;
 	} else {
 		reply.header.credits = (uint16_t)server_grant(server, request->connection, &header, status, true);
@@ -295,7 +302,7 @@ bool server_request_later(struct smb_server *server, uint32_t index, struct smb2
 {
 	struct server_request *request = server_request(server, index);
 
-	finish_async(server, request, &reply->header);
+	finish_async(request, &reply->header);
 	enum smb_wire_verdict verdict = smb_chain_append(writer, reply);
 	assert(verdict == SMB_WIRE_OK);
 	(void)verdict;

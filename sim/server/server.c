@@ -126,8 +126,7 @@ struct smb_server *smb_server_init(void *block, const struct smb_server_limits *
 	memcpy(server->share, config->share, strlen(config->share));
 	server->interface_count = config->interface_count;
 	memcpy(server->interfaces, config->interfaces, sizeof(server->interfaces));
-	server->misbehaviour = config->misbehaviour;
-	server->misbehaves = server_misbehaviour_is_any(&config->misbehaviour);
+	smb_server_misbehave(server, &config->misbehaviour);
 	server->pending_first = SERVER_NONE;
 	server->pending_last = SERVER_NONE;
 	chain_free_things(server);
@@ -241,6 +240,23 @@ void smb_server_set_interface(struct smb_server *server, uint32_t index, const s
 {
 	assert(index < server->interface_count);
 	server->interfaces[index] = *interface;
+}
+
+void smb_server_set_sizes(struct smb_server *server, const struct smb_server_sizes *sizes)
+{
+	struct smb_server_profile *profile = &server->profile;
+
+	profile->max_read = sizes->max_read;
+	profile->max_write = sizes->max_write;
+	profile->max_transact = sizes->max_transact;
+	profile->credits_max = sizes->credits_max;
+	assert(smb_server_profile_is_valid(profile));
+}
+
+void smb_server_misbehave(struct smb_server *server, const struct smb_server_misbehaviour *misbehaviour)
+{
+	server->misbehaviour = *misbehaviour;
+	server->misbehaves = server_misbehaviour_is_any(misbehaviour);
 }
 
 void smb_server_choose(struct smb_server *server, const struct smb_server_choice *choice)

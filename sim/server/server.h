@@ -85,6 +85,19 @@ void smb_server_closed(struct smb_server *server, uint32_t connection, uint64_t 
 /** Interface `index` (< interface_count of the config) is another one from now on; clients learn of it when they ask. */
 void smb_server_set_interface(struct smb_server *server, uint32_t index, const struct smb_server_interface *interface);
 
+/** Limits of a server that was configured anew. */
+struct smb_server_sizes {
+	uint32_t max_read; /* bytes, as in the profile */
+	uint32_t max_write;
+	uint32_t max_transact;
+	uint32_t credits_max; /* 1 to 65535; at most limits.window counts */
+};
+/** From now on connections get these limits; those that have negotiated keep theirs (MS-SMB2 3.3.5.4). */
+void smb_server_set_sizes(struct smb_server *server, const struct smb_server_sizes *sizes);
+
+/** Do from now on what no server may do (choice.h), or stop it. */
+void smb_server_misbehave(struct smb_server *server, const struct smb_server_misbehaviour *misbehaviour);
+
 /** Decide what is free (choice.h) in the answer that the next smb_server_receive, smb_server_work_done or
  *  smb_server_wake brings; forgotten when its outputs are drained. */
 void smb_server_choose(struct smb_server *server, const struct smb_server_choice *choice);

@@ -82,6 +82,13 @@ void world_turns_drop(struct world *world, uint32_t channel)
 	}
 }
 
+bool world_director_excuses(const struct world *world, enum smb_rule rule)
+{
+	const struct world_director *director = world->site->director;
+
+	return director && director->script->excused >> rule & 1;
+}
+
 void world_director_note(struct world *world, const char *rule, const char *text)
 {
 	struct world_director *director = world->site->director;
@@ -245,7 +252,9 @@ static bool intrude(struct world *world, const struct sim_turn *turn)
 
 static bool take(struct world *world, const struct sim_turn *turn)
 {
-	world->site->director->is_unsent = turn->is_unsent;
+	struct world_director *director = world->site->director;
+
+	director->is_unsent = turn->is_unsent;
 	switch (turn->kind) {
 	case SIM_TURN_START:
 	case SIM_TURN_TO_SERVER:
@@ -262,6 +271,9 @@ static bool take(struct world *world, const struct sim_turn *turn)
 		return break_open(world, turn);
 	case SIM_TURN_STRANGER:
 		return intrude(world, turn);
+	case SIM_TURN_CHANGE:
+		director->script->change(director->script->context, director->result->at, world->server);
+		return true;
 	case SIM_TURN_WAKE:
 		return wake(world);
 	}
@@ -362,7 +374,7 @@ static void make_point(const struct sim_script *script, struct sim_point *point)
 	point->network.rate_bps = 0;
 	point->network.jitter_ns = 0;
 	point->network.loss = 0;
-	point->network.nics = 1;
+	point->network.nics = script->server.interface_count;
 	point->network.tcp[SIM_CLIENT].nagle = false;
 	point->network.tcp[SIM_SERVER].nagle = false;
 	point->monitor = true;

@@ -31,6 +31,7 @@ enum sim_turn_kind {
 	SIM_TURN_CANCEL, /* a signal ends the wait of thread `argument` */
 	SIM_TURN_BREAK, /* the caching of open `argument` is broken to `to`, told on `channel` (smb_server_break) */
 	SIM_TURN_STRANGER, /* another client, number `argument`, comes to the server and goes: `intrude` */
+	SIM_TURN_CHANGE, /* `change` does something to the server */
 	SIM_TURN_WAKE, /* the client's timer comes, whenever it is due */
 };
 
@@ -57,6 +58,7 @@ struct sim_script {
 	struct smb_server_config server;
 	struct smb_server_limits server_limits;
 	bool holds_work; /* storage waits for SIM_TURN_WORK; else it answers at once */
+	uint64_t excused; /* rules, bit per number, that do not count when it is the server that breaks them */
 	uint32_t threads; /* of the application, at most SIM_SCRIPT_THREADS_MAX */
 
 	void *context; /* of the functions below; turns are numbered from 0 */
@@ -71,6 +73,8 @@ struct sim_script {
 		     const struct sim_cores *cores);
 	/** What STRANGER is, done to the server's core at once. */
 	void (*intrude)(void *context, uint32_t turn, uint32_t stranger, const struct sim_cores *cores);
+	/** CHANGE: the server is another one from now on. */
+	void (*change)(void *context, uint32_t turn, struct smb_server *server);
 	/** All that came of a turn has come to rest. False: the run ends here. */
 	bool (*rested)(void *context, uint32_t turn, const struct sim_cores *cores);
 };

@@ -132,7 +132,8 @@ static void note_violation(void *context, const struct smb_violation *violation)
 	struct sim_result *result = world->result;
 	const struct smb_rule_info *info = smb_rule_info(violation->rule);
 
-	world_director_note(world, info ? info->name : "?", violation->text);
+	if (!violation->received || !world_director_excuses(world, violation->rule))
+		world_director_note(world, info ? info->name : "?", violation->text);
 	result->violations++;
 	if (result->violation_count < SIM_VIOLATIONS_MAX)
 		result->violation[result->violation_count++] = *violation;

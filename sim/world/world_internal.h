@@ -274,6 +274,8 @@ const struct sim_script *world_script(const struct world_site *site);
 void world_director_furnish(struct world *world);
 /** A rule was seen broken. */
 void world_director_note(struct world *world, const char *rule, const char *text);
+/** The server of the script is told to break this rule. */
+bool world_director_excuses(const struct world *world, enum smb_rule rule);
 /** sim_world_run, with a director or without (NULL). */
 bool world_run(const struct sim_point *point, const struct sim_trace *trace, struct world_director *director,
 	       struct sim_result *result, GError **error);

@@ -302,6 +302,35 @@ Test(reconnect, an_open_that_loses_its_session_starts_again)
 	}
 }
 
+/** Until the OPEN under way has a chain out; false: it ended before. */
+static bool open_is_out(struct peer *peer)
+{
+	while (peer->done_count < 2 && peer->log[peer->log_count - 1].command != SMB2_CLOSE && peer_deliver(peer))
+		;
+	return peer->done_count < 2;
+}
+
+Test(reconnect, an_open_that_ends_every_connection_is_given_up_on_soft_mounts)
+{
+	for (uint32_t soft = 0; soft < 2; soft++) {
+		struct peer *peer = peer_new("6.1", soft ? "soft,vers=3.1.1" : "hard,vers=3.1.1", 4096);
+		struct smb_op mount = { .kind = SMB_OP_MOUNT };
+		struct smb_op open = { .kind = SMB_OP_OPEN, .name = "file" };
+		uint32_t lost = 0;
+
+		cr_assert_eq(peer_do(peer, &mount), SMB_OP_OK);
+		peer->log[peer->log_count - 1].command = SMB2_ECHO; /* not the mount's own CLOSE */
+		peer_submit(peer, &open);
+		for (; lost < 30 && open_is_out(peer); lost++)
+			peer_fail_channel(peer, 0);
+		cr_expect_eq(lost, soft ? 10 : 30);
+		peer_run(peer);
+		cr_expect_eq(peer->done.verdict, soft ? SMB_OP_DISCONNECTED : SMB_OP_OK);
+		cr_expect_eq(peer_do(peer, &open), SMB_OP_OK, "the next one has a chance of its own");
+		peer_free(peer);
+	}
+}
+
 Test(reconnect, an_expired_session_is_made_anew_on_every_channel)
 {
 	static const uint32_t statuses[] = { STATUS_NETWORK_SESSION_EXPIRED, STATUS_USER_SESSION_DELETED };

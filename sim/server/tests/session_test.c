@@ -344,3 +344,24 @@ Test(session, other_control_codes_are_refused)
 	cr_assert_eq(t_status(t_ask(t, 0, &ask)), STATUS_NOT_SUPPORTED);
 	t_free(t);
 }
+
+Test(session, limits_that_change_are_those_of_connections_to_come)
+{
+	const struct smb_server_sizes sizes = { 65536, 131072, 65536, 20 };
+	struct t *t = t_new();
+
+	t_mount(t);
+	struct smb2_file_id id = t_open(t, "file");
+	smb_server_set_sizes(t->server, &sizes);
+	cr_assert_gt(t_look(t, 0).window_length, 20u);
+	t->charge = 2;
+	cr_assert_eq(t_status(t_read(t, id, 0, 131072)), STATUS_SUCCESS, "this connection has its own");
+	t->charge = 0;
+	struct smb2_negotiate_rsp *body = &t_negotiate(t, 1, SMB2_DIALECT_311)->message.body.negotiate_rsp;
+	cr_assert_eq(body->max_read_size, 65536u);
+	cr_assert_eq(body->max_write_size, 131072u);
+	cr_assert_eq(body->max_transact_size, 65536u);
+	t_bind(t, 2);
+	cr_assert_leq(t_look(t, 2).window_length, 20u);
+	t_free(t);
+}
