@@ -200,6 +200,10 @@ void model_judge_sent(struct model_worker *worker, const struct smb_pdu *pdu);
 void model_judge_received(struct model_worker *worker, const struct smb_pdu *pdu);
 /** What must hold of the client's side at any time; `ports` are filled. */
 void model_judge_client(struct model_worker *worker, const struct model_client_ports *ports);
+/** Does the server wait for the client to acknowledge the break of this open? An open that the client does not have, since
+ *  its CLOSE was refused or not sent, or the answer to its CREATE lost, is the server's alone: MS-SMB2 3.2.5.19.1 and
+ *  3.2.5.19.2 have the client ignore the break. */
+bool model_owes_acknowledgement(struct model_worker *worker, const struct model_state *state, uint32_t open);
 /** The end of a run at which nothing is left to happen: false, and what was found. */
 bool model_judge_end(struct model_worker *worker, const struct model_state *state, struct model_fault_found *found);
 bool model_runs_commands(const struct model_config *config);

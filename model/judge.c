@@ -100,12 +100,20 @@ bool model_runs_commands(const struct model_config *config)
 	return false;
 }
 
-/* An open whose CLOSE was refused is the server's alone: nobody acknowledges its break. */
-static bool judge_breaks(const struct model_worker *worker, const struct model_state *state, bool is_orphaned,
-			 struct model_fault_found *found)
+bool model_owes_acknowledgement(struct model_worker *worker, const struct model_state *state, uint32_t open)
 {
-	for (uint32_t i = 0; i < MODEL_OPENS_MAX && !is_orphaned; i++) {
-		if (!model_server_ports(worker->model, state->server)->open[i].is_breaking)
+	struct smb_server_open_info info;
+
+	if (!model_server_ports(worker->model, state->server)->open[open].is_breaking)
+		return false;
+	smb_server_look_open(model_state_server(worker, state), open, &info);
+	return smb_client_has_handle(model_state_client(worker, state), info.id);
+}
+
+static bool judge_breaks(struct model_worker *worker, const struct model_state *state, struct model_fault_found *found)
+{
+	for (uint32_t i = 0; i < MODEL_OPENS_MAX; i++) {
+		if (!model_owes_acknowledgement(worker, state, i))
 			continue;
 		*found = (struct model_fault_found){ .rule = "C20" };
 		g_snprintf(found->text, sizeof(found->text), "the break of open %u is not acknowledged at the end", i);
@@ -120,7 +128,7 @@ bool model_judge_end(struct model_worker *worker, const struct model_state *stat
 	const struct smb_server *server = model_state_server(worker, state);
 	const struct model_client_head *head = (const struct model_client_head *)(const void *)worker->client;
 	uint32_t open = 0, wanted = 0;
-	bool is_told, is_refused;
+	bool is_told;
 
 	model_client_unpack(worker, state->client);
 	for (uint32_t i = 0; i < config->server_limits.handles; i++) {
@@ -133,11 +141,11 @@ bool model_judge_end(struct model_worker *worker, const struct model_state *stat
 		wanted += head->file_state[i] == MODEL_FILE_OPEN;
 	/* The answer to a CREATE may be lost, also with a channel that the client itself gives up, and a CLOSE refused; who
 	 * was left without credits cannot even close. */
-	is_refused = state->left[MODEL_FAULT_PUSHBACK] < config->faults[MODEL_FAULT_PUSHBACK];
 	is_told = !head->has_renewed && state->left[MODEL_FAULT_CUT] == config->faults[MODEL_FAULT_CUT] &&
-		  state->left[MODEL_FAULT_INTERFACE] == config->faults[MODEL_FAULT_INTERFACE] && !is_refused &&
+		  state->left[MODEL_FAULT_INTERFACE] == config->faults[MODEL_FAULT_INTERFACE] &&
+		  state->left[MODEL_FAULT_PUSHBACK] == config->faults[MODEL_FAULT_PUSHBACK] &&
 		  !(head->has_failed && model_may_starve(config));
-	if (!judge_breaks(worker, state, open > wanted && is_refused, found))
+	if (!judge_breaks(worker, state, found))
 		return false;
 	if (open > wanted && is_told && !model_runs_commands(config)) {
 		*found = (struct model_fault_found){ .rule = "C29" };

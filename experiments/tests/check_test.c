@@ -149,6 +149,36 @@ Test(check, what_is_allowed_is_not_reported)
 	program_clean(directory);
 }
 
+#define BREAK_AND_FAILURE                                                                                              \
+	"[client]\nkernel=6.12\nmount=vers=3.1.1,rsize=65536\n[server]\nprofile=samba-4.17\ncredits_max=12\n"          \
+	"[faults]\nbreaks=1\nsend_failures=1\n[check]\nstart=mounted\n[workload]\nfiles=f=64K\n"
+
+/* Who has no open does not acknowledge its break (MS-SMB2 3.2.5.19.2), also when the server still has it because the
+ * CLOSE of a shell command was not sent. An acknowledgement that was not sent itself is never sent again, as in cifs
+ * (cifs 6.12, cifs_oplock_break): the server waits in vain. */
+Test(check, a_break_is_owed_for_opens_that_the_client_has)
+{
+	static const struct {
+		const char *text;
+		const char *last;
+	} cases[] = {
+		{ BREAK_AND_FAILURE "thread1=sh touch /mnt/h; sh rm /mnt/h\n", "\nall rules hold" },
+		{ BREAK_AND_FAILURE "thread1=open f; read f 0 64K; close f\n", "\nall rules hold" },
+		{ BREAK_AND_FAILURE "thread1=open f\n", "\nC20 is broken: the break of open 0" },
+	};
+	char *directory = program_directory();
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct program run;
+
+		program_write(directory, "broken.ini", cases[i].text, -1);
+		run = program_run(directory, "check", "broken.ini", "--no-kit", NULL);
+		cr_expect_not_null(strstr(run.out, cases[i].last), "case %zu: %s%s", i, run.out, run.err);
+		program_clear(&run);
+	}
+	program_clean(directory);
+}
+
 Test(check, the_program_says_what_was_left_out)
 {
 	struct program run = program_run(".", "check", SMB_SOURCE_DIR "/experiments/check/multi-credit-io.ini",

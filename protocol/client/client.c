@@ -410,3 +410,15 @@ void smb_client_look_channel(const struct smb_client *client, uint32_t channel, 
 		.next_message_id = at->window.next,
 	};
 }
+
+bool smb_client_has_handle(const struct smb_client *client, struct smb2_file_id id)
+{
+	for (uint32_t i = 0; i < client->limits.files; i++) {
+		const struct client_file *file = client_file_at(client, i);
+
+		if ((file->state == FILE_OPEN || file->state == FILE_CLOSING) && !file->is_invalid &&
+		    file->id.persistent == id.persistent && file->id.volatile_id == id.volatile_id)
+			return true;
+	}
+	return false;
+}

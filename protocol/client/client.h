@@ -242,5 +242,8 @@ void smb_client_look(const struct smb_client *client, struct smb_client_info *in
  *  under way, or there are none. */
 bool smb_client_drop_names(struct smb_client *client);
 void smb_client_look_channel(const struct smb_client *client, uint32_t channel, struct smb_channel_info *info);
+/** Is there an open file with this handle? A break of any other is nothing to the client (MS-SMB2 3.2.5.19.1,
+ *  3.2.5.19.2). */
+bool smb_client_has_handle(const struct smb_client *client, struct smb2_file_id id);
 
 #endif

@@ -49,6 +49,7 @@ void smb_server_look_open(const struct smb_server *server, uint32_t index, struc
 	info->oplock_level = handle->oplock;
 	info->lease_state = handle->lease_state;
 	info->channels = server_session(server, handle->session)->channels;
+	info->id = (struct smb2_file_id){ handle->id, handle->id };
 }
 
 static bool can_break(const struct smb_server *server, const struct server_handle *handle, uint32_t connection,

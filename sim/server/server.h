@@ -110,6 +110,7 @@ struct smb_server_open_info {
 	uint8_t oplock_level; /* as granted: 0, 1 (level II), 8 (exclusive), 9 (batch); MS-SMB2 2.2.14 */
 	uint32_t lease_state; /* SMB2_LEASE_* (MS-SMB2 2.2.13.2.8) */
 	uint64_t channels; /* bit per connection of its session */
+	struct smb2_file_id id;
 };
 /** Open `index`, 0 to limits.handles - 1. */
 void smb_server_look_open(const struct smb_server *server, uint32_t index, struct smb_server_open_info *info);
