@@ -68,31 +68,37 @@ static double megabytes_per_million(const struct model_progress *numbers)
 	return (double)numbers->memory_bytes / (double)MAX(numbers->states, 1);
 }
 
-static const char *reductions(const struct model_config *config)
+/* " (what was left out; what was not judged)" */
+static char *remarks_on(const struct model_config *config, bool holds)
 {
-	static const char *const told[2][2] = {
-		{ "", " (orders that come to the same left out)" },
-		{ " (threads that do the same taken for each other)",
-		  " (threads that do the same taken for each other, orders that come to the same left out)" },
-	};
+	g_autoptr(GPtrArray) remarks = g_ptr_array_new();
+	g_autofree char *joined = NULL;
 
-	return told[config->symmetry][config->partial_order];
+	if (config->symmetry)
+		g_ptr_array_add(remarks, (gpointer) "threads that do the same taken for each other");
+	if (config->partial_order)
+		g_ptr_array_add(remarks, (gpointer) "orders that come to the same left out");
+	if (holds && !config->is_live)
+		g_ptr_array_add(remarks, (gpointer) "liveness not judged");
+	g_ptr_array_add(remarks, NULL);
+	joined = g_strjoinv("; ", (char **)remarks->pdata);
+	return *joined ? g_strdup_printf(" (%s)", joined) : g_strdup("");
 }
 
 static char *last_line(const struct lab_check *check, const struct model_result *result)
 {
 	static const char *const bounds[] = { "", "states", "depth", "memory", "time" };
-	const char *reduced = reductions(&check->model);
+	g_autofree char *remarks = remarks_on(&check->model, result->outcome == MODEL_HOLDS);
 
 	switch (result->outcome) {
 	case MODEL_HOLDS:
-		return g_strconcat("all rules hold", reduced, NULL);
+		return g_strconcat("all rules hold", check->model.is_live ? ", liveness too" : "", remarks, NULL);
 	case MODEL_BROKEN:
-		return g_strdup_printf("%s is broken: %s%s", result->found.rule, result->found.text, reduced);
+		return g_strdup_printf("%s is broken: %s%s", result->found.rule, result->found.text, remarks);
 	case MODEL_BOUND:
-		return g_strdup_printf("inconclusive: the bound on %s was reached%s", bounds[result->bound], reduced);
+		return g_strdup_printf("inconclusive: the bound on %s was reached%s", bounds[result->bound], remarks);
 	default:
-		return g_strconcat("interrupted", reduced, NULL);
+		return g_strconcat("interrupted", remarks, NULL);
 	}
 }
 

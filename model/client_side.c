@@ -364,8 +364,11 @@ static void fill_ports(struct model_worker *worker, struct model_client_ports *p
 {
 	struct model *model = worker->model;
 	const struct model_client_head *head = head_of(worker->client);
+	struct smb_client_info client;
 
+	smb_client_look(model_client_core(model, worker->client), &client);
 	*ports = (struct model_client_ports){
+		.is_dirty = client.dirty_bytes || client.in_flight_write_bytes,
 		.phase = head->phase,
 		.startable = model_threads_startable(&model->config, head),
 		.is_armed = head->wake_ns != UINT64_MAX,

@@ -214,7 +214,8 @@ static void note_end(struct model_thread_work *thread, const struct model_state 
 }
 
 /* What a fault leads to need never happen. */
-static void note_edges(struct model_thread_work *thread, const struct model_state *state, uint32_t count)
+static void note_edges(struct model_thread_work *thread, const struct model_state *state,
+		       const struct model_move *moves, uint32_t count)
 {
 	const struct successor *next = thread->successors->list + thread->successors->count;
 	struct model_edge edge = { .from = model_state_hash(thread->search->model, state) };
@@ -223,6 +224,7 @@ static void note_edges(struct model_thread_work *thread, const struct model_stat
 		if (memcmp(next[i].state.left, state->left, sizeof(state->left)) != 0)
 			continue;
 		edge.to = next[i].hash;
+		edge.what = model_edge_what(thread->search->model, state, moves[i]);
 		g_array_append_val(thread->edges, edge);
 	}
 }
@@ -256,7 +258,7 @@ static bool expand(struct model_thread_work *thread, const struct model_state *s
 	if (!do_moves(thread, state, moves, count))
 		return false;
 	if (search->options->liveness)
-		note_edges(thread, state, count);
+		note_edges(thread, state, moves, count);
 	thread->successors->count += count;
 	if (thread->successors->count >= SUCCESSORS_ENOUGH)
 		add_successors(thread);
@@ -470,7 +472,7 @@ static void conclude(struct model_search *search, struct model_result *result)
 	}
 	if (search->is_broken) {
 		result->found = search->found;
-		result->trace = model_trace_find(search);
+		result->trace = search->round ? search->round : model_trace_find(search);
 		if (search->is_trap)
 			model_lasso_close(search->threads[0].worker, result->trace, &result->found);
 		if (search->config->symmetry)

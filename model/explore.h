@@ -56,7 +56,7 @@ struct model_result {
 struct model_options {
 	bool depth_first; /* one thread, whatever `jobs` says */
 	bool liveness; /* when all states were seen: from each of them the application must be able to get done without
-			* any further fault. 32 bytes more per transition */
+			* any further fault, and no fair run may go round for ever (fair.h). 40 bytes more per transition */
 	struct model_bounds bounds;
 	uint32_t jobs; /* threads, >= 1 */
 	void (*progress)(void *context, const struct model_progress *progress); /* may be NULL; about twice a second */

@@ -24,9 +24,17 @@ enum model_search_end { MODEL_END_NOT, MODEL_END_BROKEN, MODEL_END_BOUND, MODEL_
 struct model_search;
 struct successors;
 
+/* What an edge is: its move's model_move_class, and these. */
+#define MODEL_EDGE_CLASS 0x7fu
+#define MODEL_EDGE_CHOSEN 0x80u /* the server chose otherwise than its profile */
+#define MODEL_EDGE_GRANT 0x100u /* how much to grant */
+#define MODEL_EDGE_PROMISES 16 /* from this bit on: enum model_promise of where it begins */
+
 struct model_edge {
 	struct model_hash from;
 	struct model_hash to;
+	uint32_t what;
+	uint32_t spare;
 };
 
 struct model_thread_work {
@@ -68,15 +76,28 @@ struct model_search {
 	struct model_fault_found found;
 	struct model_hash broken_at;
 	bool is_trap; /* no end can be reached from there: the way goes on until it has gone round */
+	GArray *round; /* struct model_move: the way to a circle and once round it; NULL: that is not the fault */
 	bool has_move;
 	struct model_move broken_by;
 };
+
+/** What is outstanding in a state. */
+enum model_promise {
+	MODEL_PROMISE_OPERATION = 1, /* an operation is under way */
+	MODEL_PROMISE_BREAK =
+		2, /* the server waits for an acknowledgement, though perhaps of an open that is its alone */
+	MODEL_PROMISE_DATA = 4, /* what was written is not all at the server */
+};
+
+/** lasso.c: `what` of the edge by this move. */
+uint32_t model_edge_what(const struct model *model, const struct model_state *state, struct model_move move);
 
 void model_queue_init(struct model_queue *queue);
 void model_queue_clear(struct model_queue *queue);
 void model_queue_push(struct model_queue *queue, const struct model_state *state);
 
-/** liveness.c: note a fault when there are states from which the application can never get done. */
+/** liveness.c: note a fault when there are states from which the application can never get done, or a fair circle in which
+ *  a promise is not kept. */
 void model_liveness_check(struct model_search *search);
 /** ample.c: of the moves of a state put those in front that must be done; returns how many. The others may wait. */
 uint32_t model_ample(struct model_worker *worker, const struct model_state *state, struct model_move *moves,

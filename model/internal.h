@@ -49,6 +49,7 @@ struct model_client_ports {
 	uint8_t open;
 	bool is_armed;
 	bool is_at_work; /* an operation is under way */
+	bool is_dirty; /* what was written has not all been answered for */
 	uint8_t running; /* bit per thread */
 	uint8_t orbit; /* it stands for so many, see symmetry.c */
 	uint32_t broken; /* number of what is wrong with this client side among the model's texts; 0 = nothing */

@@ -2,10 +2,11 @@
 
 /*
  * Runs that go round: a way to a circle, and the circle. It is fair when whatever can happen all the way round does
- * happen in it, faults aside: then nothing but the cores themselves keeps the run from coming to an end.
+ * happen in it, faults aside.
  */
 
 #include "model/lasso.h"
+#include "model/explore_internal.h"
 #include "model/internal.h"
 
 #define STEPS_MAX 2000 /* until a circle is fair */
@@ -15,13 +16,39 @@ static struct model_state *state_at(const GArray *states, guint index)
 	return &g_array_index(states, struct model_state, index);
 }
 
-/* Choices about an answer aside. */
-static bool is_same_move(struct model_move a, struct model_move b)
+uint32_t model_move_class(struct model_move move)
 {
-	return a.kind == b.kind && a.channel == b.channel && a.argument == b.argument;
+	switch ((enum model_move_kind)move.kind) {
+	case MODEL_MOVE_TO_SERVER:
+		return move.channel;
+	case MODEL_MOVE_TO_CLIENT:
+		return MODEL_CHANNELS_MAX + move.channel;
+	case MODEL_MOVE_CONNECT:
+		return 2 * MODEL_CHANNELS_MAX + move.channel;
+	case MODEL_MOVE_REFUSE:
+		return 3 * MODEL_CHANNELS_MAX + move.channel;
+	case MODEL_MOVE_START:
+		return 4 * MODEL_CHANNELS_MAX + move.argument;
+	case MODEL_MOVE_WORK:
+		return MODEL_MOVE_CLASSES - MODEL_TOKENS + move.argument;
+	default: /* a timer; faults never have to happen */
+		return 4 * MODEL_CHANNELS_MAX + MODEL_SYSTEM + 1;
+	}
+}
+G_STATIC_ASSERT(4 * MODEL_CHANNELS_MAX + MODEL_SYSTEM + 1 < MODEL_MOVE_CLASSES - MODEL_TOKENS);
+G_STATIC_ASSERT(MODEL_MOVE_CLASSES <= MODEL_EDGE_CLASS + 1);
+
+static model_wide class_bit(struct model_move move)
+{
+	return (model_wide)1 << model_move_class(move);
 }
 
-/* What must not be put off for ever: no fault, and no choice. Returns how many. */
+static bool is_fault(const struct model_state *state, const struct model_state *next)
+{
+	return memcmp(next->left, state->left, sizeof(next->left)) != 0;
+}
+
+/* No fault, and no choice. Returns how many. */
 static uint32_t due_moves(struct model_worker *worker, const struct model_state *state,
 			  struct model_move moves[MODEL_MOVES_MAX])
 {
@@ -33,68 +60,82 @@ static uint32_t due_moves(struct model_worker *worker, const struct model_state 
 		if (moves[i].choice)
 			continue;
 		model_do(worker, state, moves[i], &next);
-		if (!memcmp(next.left, state->left, sizeof(next.left)))
+		if (!is_fault(state, &next))
 			moves[due++] = moves[i];
 	}
 	return due;
 }
 
-static bool is_due(struct model_worker *worker, const struct model_state *state, struct model_move move)
+model_wide model_lasso_due(struct model_worker *worker, const struct model_state *state)
 {
 	struct model_move moves[MODEL_MOVES_MAX];
-	uint32_t due = due_moves(worker, state, moves);
+	uint32_t count = due_moves(worker, state, moves);
+	model_wide due = 0;
 
-	for (uint32_t i = 0; i < due; i++) {
-		if (is_same_move(moves[i], move))
-			return true;
-	}
-	return false;
+	for (uint32_t i = 0; i < count; i++)
+		due |= class_bit(moves[i]);
+	return due;
 }
 
-static bool is_taken(const GArray *moves, guint from, struct model_move move)
+bool model_lasso_may_repeat(const struct model_state *state, struct model_move move, const struct model_state *next)
 {
-	for (guint i = from; i < moves->len; i++) {
-		if (is_same_move(g_array_index(moves, struct model_move, i), move))
-			return true;
-	}
-	return false;
+	return move.choice >> 8 != MODEL_CHOICE_GRANT && !is_fault(state, next);
+}
+
+uint32_t model_edge_what(const struct model *model, const struct model_state *state, struct model_move move)
+{
+	const struct model_client_ports *client = model_client_ports(model, state->client);
+	const struct model_server_ports *server = model_server_ports(model, state->server);
+	uint32_t promises = client->is_at_work ? MODEL_PROMISE_OPERATION : 0;
+
+	for (uint32_t i = 0; i < MODEL_OPENS_MAX; i++)
+		promises |= server->open[i].is_breaking ? MODEL_PROMISE_BREAK : 0;
+	promises |= client->is_dirty ? MODEL_PROMISE_DATA : 0;
+	return model_move_class(move) | (move.choice ? MODEL_EDGE_CHOSEN : 0) |
+	       (move.choice >> 8 == MODEL_CHOICE_GRANT ? MODEL_EDGE_GRANT : 0) | promises << MODEL_EDGE_PROMISES;
 }
 
 static bool is_fair(struct model_worker *worker, const GArray *states, const GArray *moves, guint from)
 {
-	struct model_move due[MODEL_MOVES_MAX];
-	uint32_t count = due_moves(worker, state_at(states, from), due);
+	model_wide put_off = model_lasso_due(worker, state_at(states, from));
 
-	for (uint32_t i = 0; i < count; i++) {
-		guint at = from + 1;
+	for (guint i = from; i < moves->len; i++) {
+		struct model_move move = g_array_index(moves, struct model_move, i);
 
-		if (is_taken(moves, from, due[i]))
-			continue;
-		while (at < moves->len && is_due(worker, state_at(states, at), due[i]))
-			at++;
-		if (at >= moves->len)
+		if (!model_lasso_may_repeat(state_at(states, i), move, state_at(states, i + 1)))
 			return false;
+		put_off &= ~class_bit(move);
+		if (put_off)
+			put_off &= model_lasso_due(worker, state_at(states, i + 1));
 	}
-	return true;
+	return !put_off;
 }
 
 /* --------------------------------------------------------------------------------------------------- what never happens */
 
-/* Of the threads, those at work all the way round; of the opens, those whose break is not acknowledged. */
-static void look_round(const struct model *model, const GArray *states, guint from, uint8_t *running,
-		       uint32_t *breaking)
-{
-	*running = UINT8_MAX;
-	*breaking = UINT32_MAX;
-	for (guint i = from; i < states->len; i++) {
-		const struct model_server_ports *server = model_server_ports(model, state_at(states, i)->server);
-		uint32_t open_breaks = 0;
+/* What is outstanding all the way round. */
+struct outstanding {
+	uint8_t running; /* bit per thread */
+	uint32_t breaking; /* bit per open whose break the client should acknowledge */
+	bool is_dirty;
+};
 
-		*running &= model_client_ports(model, state_at(states, i)->client)->running;
+static struct outstanding look_round(struct model_worker *worker, const GArray *states, guint from)
+{
+	struct outstanding outstanding = { .running = UINT8_MAX, .breaking = UINT32_MAX, .is_dirty = true };
+
+	for (guint i = from; i < states->len; i++) {
+		const struct model_state *state = state_at(states, i);
+		const struct model_client_ports *client = model_client_ports(worker->model, state->client);
+		uint32_t breaking = 0;
+
 		for (uint32_t n = 0; n < MODEL_OPENS_MAX; n++)
-			open_breaks |= (uint32_t)server->open[n].is_breaking << n;
-		*breaking &= open_breaks;
+			breaking |= (uint32_t)model_owes_acknowledgement(worker, state, n) << n;
+		outstanding.running &= client->running;
+		outstanding.breaking &= breaking;
+		outstanding.is_dirty = outstanding.is_dirty && client->is_dirty;
 	}
+	return outstanding;
 }
 
 static const char *rule_of(const struct model *model, const struct model_state *state, uint32_t breaking)
@@ -109,39 +150,49 @@ static const char *rule_of(const struct model *model, const struct model_state *
 	return "C33";
 }
 
-static void tell_what_waits(struct model_worker *worker, const struct model_state *state, uint8_t running,
-			    uint32_t breaking, GString *text)
+static void tell_what_waits(struct model_worker *worker, const struct model_state *state,
+			    const struct outstanding *outstanding, GString *text)
 {
 	const struct model *model = worker->model;
 	const struct model_client_head *head = (const struct model_client_head *)(const void *)worker->client;
 
 	model_client_unpack(worker, state->client);
-	if (breaking)
-		g_string_append_printf(text, "the break of open %d is never acknowledged", __builtin_ctz(breaking));
-	else if (running)
-		model_step_tell(&model->config, head, (uint32_t)__builtin_ctz(running), text);
-	else
-		g_string_append(text, "the application never gets done");
-	if (!breaking && running)
+	if (outstanding->breaking) {
+		g_string_append_printf(text, "the break of open %d is never acknowledged",
+				       __builtin_ctz(outstanding->breaking));
+	} else if (outstanding->running) {
+		model_step_tell(&model->config, head, (uint32_t)__builtin_ctz(outstanding->running), text);
 		g_string_append(text, " never ends");
+	} else {
+		g_string_append(text, "what was written never is all at the server");
+	}
+}
+
+static bool has_pause(const GArray *moves, guint from)
+{
+	for (guint i = from; i < moves->len; i++) {
+		if (g_array_index(moves, struct model_move, i).kind == MODEL_MOVE_WAKE)
+			return true;
+	}
+	return false;
 }
 
 bool model_lasso_judge(struct model_worker *worker, const GArray *states, const GArray *moves, guint from,
 		       struct model_fault_found *found)
 {
 	g_autoptr(GString) text = g_string_new(NULL);
-	const struct model_state *begin = state_at(states, from);
-	uint8_t running;
-	uint32_t breaking;
+	struct outstanding outstanding = look_round(worker, states, from);
 
-	if (!model_client_ports(worker->model, begin->client)->is_at_work || !is_fair(worker, states, moves, from))
+	if (!(outstanding.running || outstanding.breaking || outstanding.is_dirty) ||
+	    !is_fair(worker, states, moves, from))
 		return false;
-	look_round(worker->model, states, from, &running, &breaking);
-	tell_what_waits(worker, begin, running, breaking, text);
+	tell_what_waits(worker, state_at(states, from), &outstanding, text);
 	*found = (struct model_fault_found){ 0 };
-	g_strlcpy(found->rule, rule_of(worker->model, begin, breaking), sizeof(found->rule));
+	g_strlcpy(found->rule, rule_of(worker->model, state_at(states, from), outstanding.breaking),
+		  sizeof(found->rule));
 	g_snprintf(found->text, sizeof(found->text),
-		   "%s: what happens repeats for ever, though all that can happen does", text->str);
+		   "%s: what happens repeats for ever%s, though nothing is put off that can happen all the time",
+		   text->str, has_pause(moves, from) ? "" : ", without a pause");
 	return true;
 }
 
@@ -161,7 +212,7 @@ bool model_lasso_find(struct model_worker *worker, const GArray *states, guint *
 static guint last_taken(const GArray *moves, struct model_move move)
 {
 	for (guint i = moves->len; i > 0; i--) {
-		if (is_same_move(g_array_index(moves, struct model_move, i - 1), move))
+		if (model_move_class(g_array_index(moves, struct model_move, i - 1)) == model_move_class(move))
 			return i;
 	}
 	return 0;
@@ -185,7 +236,7 @@ static bool go_on(struct model_worker *worker, GArray *states, GArray *moves)
 	return true;
 }
 
-static GArray *states_on(struct model_worker *worker, const GArray *moves)
+GArray *model_lasso_states(struct model_worker *worker, const GArray *moves)
 {
 	GArray *states = g_array_new(FALSE, FALSE, sizeof(struct model_state));
 	struct model_state state, next;
@@ -202,7 +253,7 @@ static GArray *states_on(struct model_worker *worker, const GArray *moves)
 
 bool model_lasso_close(struct model_worker *worker, GArray *moves, struct model_fault_found *found)
 {
-	g_autoptr(GArray) states = states_on(worker, moves);
+	g_autoptr(GArray) states = model_lasso_states(worker, moves);
 	guint stem = moves->len, from;
 
 	while (moves->len < stem + STEPS_MAX && go_on(worker, states, moves)) {

@@ -31,7 +31,7 @@ static struct model_search judge(const struct drawing *drawing)
 
 	model_visited_add(search.visited, node(1), 0);
 	for (size_t i = 0; i < 8 && drawing->edges[i][0]; i++) {
-		struct model_edge edge = { node(drawing->edges[i][0]), node(drawing->edges[i][1]) };
+		struct model_edge edge = { .from = node(drawing->edges[i][0]), .to = node(drawing->edges[i][1]) };
 
 		model_visited_add(search.visited, edge.to, model_visited_prefix(edge.from));
 		g_array_append_val(thread.edges, edge);

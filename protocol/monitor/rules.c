@@ -103,7 +103,7 @@ static const struct smb_rule_info rules[SMB_RULE_MAX] = {
 	KEPT(33, CLIENT, "while credits or requests under way are left, somebody proceeds (liveness)",
 	     "cifs wait_for_free_credits",
 	     "model/liveness.c", "sim/world/tests/cores_test.c: whatever_a_server_may_choose",
-	     "D-4, D-11, D-13b, D-40, D-43, D-49, D-76"),
+	     "D-4, D-11, D-13b, D-40, D-43, D-49, D-76, L-1"),
 	KEPT(34, CLIENT, "after a reconnect every operation ends (liveness)", "cifs cifs_reconnect",
 	     "model/liveness.c", "sim/world/tests/cores_test.c: "
 	     "channels_that_are_cut_sessions_that_expire_and_time_that_passes", "D-31, D-47, D-71, D-75, D-81"),
