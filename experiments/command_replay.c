@@ -57,10 +57,12 @@ static void print_step(const struct kit_walk *walk, guint index)
 
 static void print_end(const struct kit_replay *replay, const struct kit_walk *walk)
 {
-	g_autofree char *last = verdict(replay, walk);
+	g_autofree char *last = verdict(replay, walk), *repeats = kit_repeats_line(walk);
 
+	if (repeats)
+		printf("%s\n", repeats);
 	if (walk->is_broken)
-		printf("instead: %s\n", kit_instead(walk->found.rule));
+		printf("instead: %s\n", kit_instead_of(walk));
 	printf("%s\n", last);
 }
 
@@ -82,7 +84,7 @@ static void print_json(const struct kit_replay *replay, const struct kit_walk *w
 	lab_json_string(json, "recorded_fault", replay->fault);
 	lab_json_string(json, "rule", walk->is_broken ? walk->found.rule : NULL);
 	lab_json_string(json, "fault", walk->is_broken ? walk->found.text : NULL);
-	lab_json_string(json, "instead", walk->is_broken ? kit_instead(walk->found.rule) : NULL);
+	lab_json_string(json, "instead", walk->is_broken ? kit_instead_of(walk) : NULL);
 	if (walk->is_broken && walk->found.has_message)
 		lab_json_whole(json, "message_id", (gint64)walk->found.message_id);
 	lab_json_bool(json, "same_fault", is_same_fault(replay, walk));
@@ -167,15 +169,23 @@ static void print_capture(const struct lab_capture_verdict *verdict, bool is_sam
 
 /* -------------------------------------------------------------------------------------------------------- on a terminal */
 
+/* Behind the last step there is nothing, or the first step of the circle. */
+static int place_after(const struct kit_walk *walk, int place, int last)
+{
+	if (place < last)
+		return place + 1;
+	return walk->goes_round ? (int)(walk->repeats_from - walk->mounting) : last;
+}
+
 /* Where a command leads; -1: to the end of the session. */
-static int next_place(const char *command, int place, int last)
+static int next_place(const struct kit_walk *walk, const char *command, int place, int last)
 {
 	guint64 number;
 
 	if (!strcmp(command, "q"))
 		return -1;
 	if (!*command || !strcmp(command, "n"))
-		return MIN(place + 1, last);
+		return place_after(walk, place, last);
 	if (!strcmp(command, "p"))
 		return MAX(place - 1, 0);
 	if (g_ascii_string_to_unsigned(command, 10, 1, (guint64)last + 1, &number, NULL))
@@ -191,7 +201,7 @@ static void step_through(const struct kit_replay *replay, const struct kit_walk 
 	size_t size = 0;
 
 	printf("%s: %d steps, written by smblab %s\n", replay->origin.config, last + 1, replay->origin.program);
-	for (int place = 0; place >= 0 && last >= 0; place = next_place(g_strstrip(line), place, last)) {
+	for (int place = 0; place >= 0 && last >= 0; place = next_place(walk, g_strstrip(line), place, last)) {
 		print_step(walk, walk->mounting + (guint)place);
 		if (place == last)
 			print_end(replay, walk);
@@ -382,16 +392,18 @@ int lab_command_replay(int argc, char **argv)
 		.arguments = "FILE",
 		.summary =
 			"Go through the run of a replay.smblab again: the same moves on the client and the server of "
-			"this program. On a terminal n, p and a number step forward, back and to a step. Exit code 1: "
-			"the "
-			"recorded fault comes; 4: it does not; 2: the file is no replay.\n\n"
+			"this program. On a terminal n, p and a number step forward, back and to a step; a run that "
+			"repeats for ever goes on where it repeats. Exit code 1: the recorded fault comes; 4: it does "
+			"not; 2: the file is no replay.\n\n"
 			"--sim plays the moves in the simulated network, whose threads, queues and connections are "
 			"those "
 			"of `smblab run`: each PDU, storage work, connection, timer and call of the application waits "
 			"for "
 			"its move. After each one both cores are compared with the checker's. Exit code 4 also when "
 			"they "
-			"part, or when what a move is about is not there; it says at which step.\n\n"
+			"part, or when what a move is about is not there; it says at which step. What repeats for ever "
+			"is "
+			"played twice.\n\n"
 			"--capture has tshark take the trace.pcapng beside FILE apart and tells the rule monitor of "
 			"each "
 			"PDU. Exit code 1: the recorded rule is broken at the frame that has the comment; 4: it is "

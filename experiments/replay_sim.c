@@ -2,6 +2,7 @@
 #include "experiments/replay_sim.h"
 
 #include "model/host.h"
+#include "model/lasso.h"
 #include "model/misbehaviour.h"
 #include "model/stranger.h"
 #include "sim/world/director.h"
@@ -22,10 +23,12 @@ struct replay {
 	struct model_config config;
 	struct model *model;
 	struct model_worker *worker;
-	GArray *steps; /* struct step: the mount, then the trace */
+	GArray *steps; /* struct step: the mount, then the trace, and the circle again when it goes round */
+	struct model_state first; /* behind the mount */
 	guint mounting; /* how many of them are the mount */
 	bool is_broken; /* in the model, by the last step or where it ends */
 	bool is_at_end; /* nothing can happen in the model any more */
+	bool goes_round; /* what is broken is that it could go on so for ever */
 	struct model_fault_found found;
 	GPtrArray *lanes[MODEL_CHANNELS_MAX][2]; /* GBytes *: what is under way in the simulation */
 	bool is_mounted;
@@ -98,6 +101,25 @@ static bool add_trace(struct replay *replay, struct model_state *state, const GA
 	return true;
 }
 
+/* Liveness is broken by a run that comes back to where it was: it goes round once more. */
+static void go_round(struct replay *replay, struct model_state *state, const GArray *moves)
+{
+	g_autoptr(GArray) states = g_array_new(FALSE, FALSE, sizeof(struct model_state));
+	struct model_fault_found found;
+	guint from;
+
+	g_array_append_val(states, replay->first);
+	for (guint i = replay->mounting; i < replay->steps->len; i++)
+		g_array_append_val(states, g_array_index(replay->steps, struct step, i).after);
+	if (!replay->config.is_live || replay->is_broken || !model_lasso_find(replay->worker, states, &from) ||
+	    !model_lasso_judge(replay->worker, states, moves, from, &found))
+		return;
+	for (guint i = from; i < moves->len; i++)
+		add_step(replay, state, g_array_index(moves, struct model_move, i));
+	replay->is_broken = replay->goes_round = true;
+	replay->found = found;
+}
+
 static bool follow_model(struct replay *replay, bool starts_mounted, const GArray *moves, GError **error)
 {
 	struct model_state state;
@@ -109,7 +131,11 @@ static bool follow_model(struct replay *replay, bool starts_mounted, const GArra
 	model_first_state(replay->model, &state);
 	if (starts_mounted)
 		add_mount(replay, &state);
-	return add_trace(replay, &state, moves, error);
+	replay->first = state;
+	if (!add_trace(replay, &state, moves, error))
+		return false;
+	go_round(replay, &state, moves);
+	return true;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ the script */
@@ -359,6 +385,8 @@ static enum found find_here(const struct replay *replay, const struct sim_script
 {
 	const char *rule = replay->found.rule;
 
+	if (replay->goes_round)
+		return READ_OFF;
 	if (!replay->is_broken || replay->found.has_message || !strcmp(rule, "cut") || !strcmp(rule, "assertion"))
 		return NOT_FOUND;
 	if (step_at(replay, replay->steps->len - 1)->move.kind == MODEL_MOVE_STRANGER)

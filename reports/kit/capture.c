@@ -80,7 +80,7 @@ static char *comment_of(const struct kit_walk *walk, const struct kit_pdu *pdu)
 	if (pdu != walk->offending)
 		return NULL;
 	return g_strdup_printf("%s is broken: %s. Instead: %s", walk->found.rule, walk->found.text,
-			       kit_instead(walk->found.rule));
+			       kit_instead_of(walk));
 }
 
 static void add_pdu(struct capture *capture, const struct kit_pdu *pdu)

@@ -15,6 +15,7 @@
 #define TOP 70.0
 #define WORDS_MAX 52
 #define LABEL_MAX 100
+#define BRACKET_X 4.0
 
 struct chart {
 	const struct kit_walk *walk;
@@ -172,6 +173,21 @@ static void draw_frame(struct chart *chart, double bottom)
 		 "granted, window from + ids");
 }
 
+/* Beside the steps that repeat for ever. */
+static void draw_circle(struct chart *chart, double bottom)
+{
+	double top = y_of(chart->row_of_step[chart->walk->repeats_from]) - 9, end = bottom - 4;
+
+	if (!chart->walk->goes_round)
+		return;
+	g_string_append_printf(
+		chart->svg,
+		"<path id=\"circle\" d=\"M%.0f %.1fh-4V%.1fh4\" fill=\"none\" stroke=\"%s\" stroke-width=\"2\"/>\n",
+		BRACKET_X + 4, top, end, REPORT_RED);
+	put_text(chart->svg, BRACKET_X + 8, end + 4, "font-size=\"11\" fill=\"" REPORT_RED "\"",
+		 "from the top of the bracket again");
+}
+
 static void draw_end(struct chart *chart, double bottom)
 {
 	g_autofree char *last = kit_last_line(chart->walk);
@@ -180,7 +196,7 @@ static void draw_end(struct chart *chart, double bottom)
 	put_text(chart->svg, 12, bottom + 24, "font-size=\"14\" font-weight=\"bold\" fill=\"" REPORT_RED "\"", last);
 	if (!chart->walk->is_broken)
 		return;
-	instead = g_strdup_printf("instead: %s", kit_instead(chart->walk->found.rule));
+	instead = g_strdup_printf("instead: %s", kit_instead_of(chart->walk));
 	put_text(chart->svg, 12, bottom + 46, "font-size=\"13\" fill=\"" REPORT_INK "\"", instead);
 }
 
@@ -220,6 +236,7 @@ GString *kit_chart(const struct kit_walk *walk)
 		draw_arrow(&chart, i);
 	for (guint i = 0; i < walk->pdus->len; i++)
 		draw_label(&chart, i);
+	draw_circle(&chart, bottom);
 	draw_end(&chart, bottom);
 	g_string_append(chart.svg, "</svg>\n");
 	return chart.svg;

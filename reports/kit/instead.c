@@ -80,3 +80,12 @@ const char *kit_instead(const char *rule)
 	}
 	return "what the rule says holds after each step (smblab list rules)";
 }
+
+/* C33 and C34 are about more than circles. */
+const char *kit_instead_of(const struct kit_walk *walk)
+{
+	if (walk->goes_round && (!strcmp(walk->found.rule, "C33") || !strcmp(walk->found.rule, "C34")))
+		return "whatever comes first, one of these steps gets the operation on, until it ends, well or with an "
+		       "error";
+	return kit_instead(walk->found.rule);
+}

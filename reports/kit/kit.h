@@ -29,6 +29,8 @@ GString *kit_chart(const struct kit_walk *walk);
 
 /** One line about the step: what happened and what was sent. Caller frees. */
 char *kit_step_line(const struct kit_walk *walk, guint step);
+/** Where it goes round: which steps repeat; NULL: it does not. Caller frees. */
+char *kit_repeats_line(const struct kit_walk *walk);
 /** How it ends: "C6 is broken: ...", or that nothing is broken. Caller frees. */
 char *kit_last_line(const struct kit_walk *walk);
 

@@ -51,9 +51,21 @@ char *kit_last_line(const struct kit_walk *walk)
 	return g_strdup_printf("%s is broken: %s", walk->found.rule, walk->found.text);
 }
 
+char *kit_repeats_line(const struct kit_walk *walk)
+{
+	const struct kit_step *first, *end;
+
+	if (!walk->goes_round)
+		return NULL;
+	first = walk->steps->pdata[walk->repeats_from];
+	end = walk->steps->pdata[walk->steps->len - 1];
+	return g_strdup_printf("from here it repeats: steps %s to %s end where they begin, MessageIds aside",
+			       first->name, end->name);
+}
+
 GString *kit_trace(const struct kit_walk *walk, const struct kit_origin *origin)
 {
-	g_autofree char *last = kit_last_line(walk);
+	g_autofree char *last = kit_last_line(walk), *repeats = kit_repeats_line(walk);
 	GString *out = g_string_new(NULL);
 
 	g_string_append_printf(out, "# %s, smblab %s\n# credits: ordinary + echo + oplock break\n", origin->config,
@@ -67,16 +79,10 @@ GString *kit_trace(const struct kit_walk *walk, const struct kit_origin *origin)
 			g_string_append_printf(out, "  || %s", step->numbers);
 		g_string_append_c(out, '\n');
 	}
-	if (walk->goes_round) {
-		const struct kit_step *first = walk->steps->pdata[walk->repeats_from];
-		const struct kit_step *end = walk->steps->pdata[walk->steps->len - 1];
-
-		g_string_append_printf(out,
-				       "from here it repeats: steps %s to %s end where they begin, MessageIds aside\n",
-				       first->name, end->name);
-	}
+	if (repeats)
+		g_string_append_printf(out, "%s\n", repeats);
 	if (walk->is_broken)
-		g_string_append_printf(out, "instead: %s\n", kit_instead(walk->found.rule));
+		g_string_append_printf(out, "instead: %s\n", kit_instead_of(walk));
 	g_string_append_printf(out, "%s\n", last);
 	return out;
 }

@@ -87,5 +87,7 @@ void kit_walk_free(struct kit_walk *walk);
 
 /** What would have had to happen instead; one sentence. */
 const char *kit_instead(const char *rule);
+/** The same of this walk's fault. */
+const char *kit_instead_of(const struct kit_walk *walk);
 
 #endif
