@@ -3,7 +3,6 @@
 /* Which components of the graph have a fair run; see fair.h. */
 
 #include "model/fair.h"
-#include "model/graph.h"
 
 /* A component. Promises and what is possible: in each of its states. */
 struct part {
@@ -13,7 +12,7 @@ struct part {
 };
 
 struct model_fair {
-	const struct model_search *search;
+	const struct model_visited *visited;
 	uint32_t *component; /* of each place */
 	uint32_t parts;
 	struct part *part; /* from 1 */
@@ -22,40 +21,37 @@ struct model_fair {
 
 static uint32_t component_of(const struct model_fair *fair, struct model_hash hash)
 {
-	return fair->component[model_visited_place(fair->search->visited, hash)];
+	return fair->component[model_visited_place(fair->visited, hash)];
 }
 
-/* All edges from one state, which the thread that looked at it noted one after another; returns how many. */
-static guint look_at_state(struct model_fair *fair, const GArray *edges, guint begin)
+/* All edges from one place; returns behind the last of them. */
+static uint64_t look_at_place(struct model_fair *fair, const struct model_graph *graph, uint64_t at)
 {
-	const struct model_edge *first = &g_array_index(edges, struct model_edge, begin);
-	uint32_t component = component_of(fair, first->from);
+	const struct model_graph_edge *first = &graph->edges[at];
+	uint32_t component = fair->component[first->from];
 	struct part *part = &fair->part[component];
 	model_wide possible = 0;
-	guint at = begin;
 
-	for (; at < edges->len; at++) {
-		const struct model_edge *edge = &g_array_index(edges, struct model_edge, at);
+	for (; at < graph->count && graph->edges[at].from == first->from; at++) {
+		const struct model_graph_edge *edge = &graph->edges[at];
 		model_wide class = (model_wide)1 << (edge->what & MODEL_EDGE_CLASS);
 
-		if (!model_hash_equal(edge->from, first->from))
-			break;
 		if (!(edge->what & MODEL_EDGE_CHOSEN))
 			possible |= class;
-		if (component && !(edge->what & MODEL_EDGE_GRANT) && component_of(fair, edge->to) == component)
+		if (!(edge->what & MODEL_EDGE_GRANT) && fair->component[edge->to] == component)
 			part->taken |= class;
 	}
 	part->possible &= possible;
 	part->promises &= first->what >> MODEL_EDGE_PROMISES;
-	return at - begin;
+	return at;
 }
 
-struct model_fair *model_fair_new(const struct model_search *search)
+struct model_fair *model_fair_new(const struct model_visited *visited, const struct model_graph *graph)
 {
 	struct model_fair *fair = g_new0(struct model_fair, 1);
-	struct model_arcs arcs = model_graph_back(search, MODEL_EDGE_GRANT);
+	struct model_arcs arcs = model_graph_back(graph, MODEL_EDGE_GRANT);
 
-	fair->search = search;
+	fair->visited = visited;
 	fair->next = 1;
 	fair->parts = model_components(&arcs, &fair->component); /* backwards they are the same */
 	g_free(arcs.first);
@@ -63,12 +59,8 @@ struct model_fair *model_fair_new(const struct model_search *search)
 	fair->part = g_new(struct part, (gsize)fair->parts + 1);
 	for (uint32_t i = 0; i <= fair->parts; i++)
 		fair->part[i] = (struct part){ .possible = ~(model_wide)0, .promises = UINT32_MAX };
-	for (guint t = 0; t < search->thread_count && fair->parts; t++) {
-		const GArray *edges = search->threads[t].edges;
-
-		for (guint i = 0; i < edges->len;)
-			i += look_at_state(fair, edges, i);
-	}
+	for (uint64_t at = 0; at < graph->count && fair->parts;)
+		at = look_at_place(fair, graph, at);
 	return fair;
 }
 
@@ -87,16 +79,16 @@ bool model_fair_has(const struct model_fair *fair, uint32_t component, struct mo
 /* The predecessor by which it was found is outside, or it is the first state of all. */
 static struct model_hash entry_of(const struct model_fair *fair, uint32_t component)
 {
-	const struct model_visited *visited = fair->search->visited;
-	uint64_t places = model_visited_places(visited);
+	uint64_t places = model_visited_places(fair->visited);
 	struct model_hash hash = { 0 }, parent, entry = { 0 };
 	uint32_t prefix;
 
 	for (uint64_t place = 0; place < places; place++) {
-		if (fair->component[place] != component || !model_visited_at(visited, place, &hash, &prefix))
+		if (fair->component[place] != component || !model_visited_at(fair->visited, place, &hash, &prefix))
 			continue;
 		entry = hash;
-		if (!model_visited_starting(visited, prefix, &parent, 1) || component_of(fair, parent) != component)
+		if (!model_visited_starting(fair->visited, prefix, &parent, 1) ||
+		    component_of(fair, parent) != component)
 			break;
 	}
 	return entry;

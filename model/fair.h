@@ -14,12 +14,12 @@
  * a way round all of it is fair. When it has none, none of its circles has: what it puts off is possible all over it.
  */
 
-#include "model/explore_internal.h"
+#include "model/graph.h"
 
 struct model_fair;
 
-/** After a search with liveness that has seen everything; 12 bytes a place, freed with model_fair_free. */
-struct model_fair *model_fair_new(const struct model_search *search);
+/** `graph` is all that was seen; freed with model_fair_free. */
+struct model_fair *model_fair_new(const struct model_visited *visited, const struct model_graph *graph);
 void model_fair_free(struct model_fair *fair);
 
 /** The next component, in no order that means anything, with a fair run in which an operation is under way, a break not

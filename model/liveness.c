@@ -9,7 +9,6 @@
  */
 
 #include "model/fair.h"
-#include "model/graph.h"
 #include "model/lasso.h"
 
 #include <string.h>
@@ -71,9 +70,9 @@ static void note(struct model_search *search, struct model_hash at)
 	search->end = MODEL_END_BROKEN;
 }
 
-static void check_traps(struct model_search *search)
+static void check_traps(struct model_search *search, const struct model_graph *graph)
 {
-	struct model_arcs back = model_graph_back(search, 0);
+	struct model_arcs back = model_graph_back(graph, 0);
 	g_autofree uint8_t *can_end = go_back_from_ends(search, &back);
 	struct model_hash trap = { 0 };
 	uint64_t traps = find_trap(search, can_end, &trap);
@@ -103,9 +102,9 @@ static bool is_inside(const void *context, struct model_hash hash)
 	return model_fair_has(inside->fair, inside->component, hash);
 }
 
-static void check_circles(struct model_search *search)
+static void check_circles(struct model_search *search, const struct model_graph *graph)
 {
-	struct model_fair *fair = model_fair_new(search);
+	struct model_fair *fair = model_fair_new(search->visited, graph);
 	struct inside inside = { .fair = fair };
 	struct model_hash entry;
 
@@ -126,7 +125,10 @@ static void check_circles(struct model_search *search)
 
 void model_liveness_check(struct model_search *search)
 {
-	check_traps(search);
+	struct model_graph graph = model_graph_take(search);
+
+	check_traps(search, &graph);
 	if (!search->is_broken)
-		check_circles(search);
+		check_circles(search, &graph);
+	model_graph_clear(&graph);
 }

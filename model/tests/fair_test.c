@@ -35,6 +35,7 @@ static uint32_t fair_entry(const struct drawing *drawing)
 {
 	struct model_thread_work thread = { .edges = g_array_new(FALSE, FALSE, sizeof(struct model_edge)) };
 	struct model_search search = { .visited = model_visited_new(), .threads = &thread, .thread_count = 1 };
+	struct model_graph graph;
 	struct model_fair *fair;
 	struct model_hash entry;
 	uint32_t component, number = 0;
@@ -51,7 +52,8 @@ static uint32_t fair_entry(const struct drawing *drawing)
 		model_visited_add(search.visited, edge.to, model_visited_prefix(edge.from));
 		g_array_append_val(thread.edges, edge);
 	}
-	fair = model_fair_new(&search);
+	graph = model_graph_take(&search);
+	fair = model_fair_new(search.visited, &graph);
 	component = model_fair_next(fair, &entry);
 	if (component) {
 		cr_expect(model_fair_has(fair, component, entry));
@@ -60,6 +62,7 @@ static uint32_t fair_entry(const struct drawing *drawing)
 		cr_expect_eq(model_fair_next(fair, &entry), 0u, "there is one");
 	}
 	model_fair_free(fair);
+	model_graph_clear(&graph);
 	g_array_unref(thread.edges);
 	model_visited_free(search.visited);
 	return number;
