@@ -148,6 +148,39 @@ Test(circle, checker_and_simulation_go_round_again)
 	program_clean(directory);
 }
 
+/* Without a way out: the server refuses all WRITEs, or is gone for good. */
+Test(circle, the_simulation_goes_round_where_no_end_can_be_reached)
+{
+	static const struct {
+		const char *config;
+		const char *sets[2];
+		const char *says;
+	} endless[] = {
+		{ CONFIG,
+		  { "server.write_pushback=1", "server.order=kept" },
+		  "C33 is broken: thread 1: fsync f never ends" },
+		{ "experiments/check/mutant-server-gone.ini",
+		  { "client.mount=hard,vers=3.1.1", "check.liveness=true" },
+		  "C34 is broken: thread 1: open f never ends" },
+	};
+	char *directory = program_directory();
+	g_autofree char *kit = g_build_filename(directory, "kit", NULL);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(endless); i++) {
+		struct program check = program_run(SMB_SOURCE_DIR, "check", endless[i].config, "--set",
+						   endless[i].sets[0], "--set", endless[i].sets[1], "--kit", kit, NULL);
+		struct program simulation = program_run(directory, "replay", "kit/replay.smblab", "--sim", NULL);
+
+		cr_expect_eq(check.exit_code, 1, "%s%s", check.out, check.err);
+		cr_expect_not_null(strstr(check.out, endless[i].says), "%s", check.out);
+		cr_expect_eq(simulation.exit_code, 1, "%s%s", simulation.out, simulation.err);
+		cr_expect_not_null(strstr(simulation.out, endless[i].says), "%s", simulation.out);
+		program_clear(&check);
+		program_clear(&simulation);
+	}
+	program_clean(directory);
+}
+
 /* The same moves as far as they can happen: the client as it is sends one WRITE again, and not both. */
 Test(circle, the_client_as_it_is_does_not_go_round)
 {
