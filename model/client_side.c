@@ -199,6 +199,8 @@ static void copy(struct model_worker *worker, const struct smb_client_output *ou
 		if (step->kind == MODEL_STEP_READ)
 			smb_monitor_application_read(model_client_monitor(worker->model, worker->client), name,
 						     output->offset, output->data, false, head->now_ns);
+		else
+			smb_monitor_application_writes(model_client_monitor(worker->model, worker->client), name);
 	}
 	smb_client_copied(model_client_core(worker->model, worker->client), output->op, head->now_ns);
 }

@@ -126,6 +126,8 @@ void smb_monitor_file(struct smb_monitor *monitor, const char *name, uint64_t so
  *  file ends behind it. */
 uint32_t smb_monitor_application_read(struct smb_monitor *monitor, const char *name, uint64_t offset,
 				      struct smb_slice data, bool at_eof, uint64_t now_ns);
+/** The application writes to `name`: its content is known no more, also while no WRITE has gone out. */
+void smb_monitor_application_writes(struct smb_monitor *monitor, const char *name);
 /** Nothing will follow: whatever had to be finished by now must be. */
 uint32_t smb_monitor_idle(struct smb_monitor *monitor, uint64_t now_ns);
 

@@ -3,8 +3,8 @@
  * What is read and in which pieces: C27, C30, C31.
  *
  * C27 compares slices: what a READ response carries and what the application was handed must be the registered
- * content. A WRITE or SET_INFO to a file, or a CREATE that makes or empties it, ends that until the host names the
- * content again; data in real bytes is not compared.
+ * content. What the application writes, a WRITE or SET_INFO to a file, or a CREATE that makes or empties it, ends that
+ * until the host names the content again; data in real bytes is not compared.
  *
  * C30 sees no page cache, only READs and what the application got. Adjoining READs of one file form a run. Within it,
  * "ahead" is the end of the READ minus the highest byte handed out (or the start of the run, whichever is more), and
@@ -211,4 +211,12 @@ uint32_t smb_monitor_application_read(struct smb_monitor *monitor, const char *n
 		monitor_report(monitor, SMB_RULE_C27, "the application was told that %s ends at %llu, it has %llu",
 			       name, (unsigned long long)end, (unsigned long long)file->bytes);
 	return monitor->event.violations;
+}
+
+void smb_monitor_application_writes(struct smb_monitor *monitor, const char *name)
+{
+	uint32_t file = monitor_file_find(monitor, monitor_name_hash(name));
+
+	if (file != SLOT_NONE)
+		monitor_file_at(monitor, file)->known = false;
 }

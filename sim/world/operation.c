@@ -19,13 +19,15 @@ void world_op_failed(struct world *world, const char *what, const struct smb_cli
 }
 
 /* Into the page cache, whose pages are made for it. */
-static void copy_written(struct world *world, const struct smb_client_output *output)
+static void copy_written(struct world *world, const char *file, const struct smb_client_output *output)
 {
 	const struct sim_client_costs *costs = &world->point->client_costs;
 	uint64_t page_bytes = world->point->page_bytes;
 	uint64_t end = output->offset + output->data.length;
 	uint64_t pages = (end + page_bytes - 1) / page_bytes - output->offset / page_bytes;
 
+	if (world->monitor)
+		smb_monitor_application_writes(world->monitor, file);
 	sim_cpu_use(world->engine,
 		    (uint64_t)(costs->copy_cpu_ns_per_byte * output->data.length + costs->page_cpu_ns * (double)pages));
 }
@@ -46,7 +48,7 @@ void world_op_copy(struct world *world, const struct smb_op *op, const char *fil
 		   const struct smb_client_output *output)
 {
 	if (op->kind == SMB_OP_WRITE)
-		copy_written(world, output);
+		copy_written(world, file, output);
 	else
 		copy_read(world, file, output);
 	smb_client_copied(world->client, output->op, sim_engine_now_ns(world->engine));

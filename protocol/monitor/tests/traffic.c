@@ -226,6 +226,9 @@ static void play_one(struct traffic *traffic, const struct step *step, uint64_t 
 		told = smb_monitor_application_read(traffic->monitor, step->name, step->offset, data, step->eof,
 						    now_ns);
 		break;
+	case STEP_WRITTEN:
+		smb_monitor_application_writes(traffic->monitor, step->name);
+		break;
 	case STEP_FILE:
 		smb_monitor_file(traffic->monitor, step->name, step->source, step->length);
 		break;

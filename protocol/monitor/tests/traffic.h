@@ -11,6 +11,7 @@ enum step_kind {
 	STEP_SEND, /* the client sends a request */
 	STEP_REPLY, /* a response reaches the client */
 	STEP_APPLICATION, /* the application is handed `length` bytes at `offset` of source `source` */
+	STEP_WRITTEN, /* the application writes to the file; nothing goes out yet */
 	STEP_FILE, /* the host names a file: `source`, `length` bytes */
 	STEP_IDLE,
 	STEP_CONNECT,
