@@ -57,7 +57,7 @@ static void note_answers(struct visit *visit, const struct smb_pdu *pdu)
 		visit->answers++;
 		visit->granted += header.credits;
 		position += next;
-	} while (next);
+	} while (next && position < pdu->length);
 }
 
 static void send(struct visit *visit, const struct smb2_message *members, uint32_t count)
