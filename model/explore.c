@@ -12,53 +12,6 @@
 #define PROGRESS_SECONDS 0.5
 #define BLOCKS_PER_THREAD 2 /* a level with less work is done by one thread */
 
-/* ------------------------------------------------------------------------------------------------------------- queues */
-
-static struct model_block *block_new(void)
-{
-	struct model_block *block = g_new(struct model_block, 1);
-
-	block->count = 0;
-	return block;
-}
-
-void model_queue_push(struct model_queue *queue, const struct model_state *state)
-{
-	struct model_block *last = queue->blocks->len ? queue->blocks->pdata[queue->blocks->len - 1] : NULL;
-
-	if (!last || last->count == MODEL_BLOCK_STATES) {
-		last = block_new();
-		g_ptr_array_add(queue->blocks, last);
-	}
-	last->states[last->count++] = *state;
-	queue->count++;
-}
-
-void model_queue_init(struct model_queue *queue)
-{
-	queue->blocks = g_ptr_array_new();
-	queue->count = 0;
-}
-
-void model_queue_clear(struct model_queue *queue)
-{
-	for (guint i = 0; i < queue->blocks->len; i++)
-		g_free(queue->blocks->pdata[i]);
-	g_ptr_array_unref(queue->blocks);
-	queue->blocks = NULL;
-	queue->count = 0;
-}
-
-/* All of `from` goes behind `to`. */
-static void queue_move(struct model_queue *to, struct model_queue *from)
-{
-	for (guint i = 0; i < from->blocks->len; i++)
-		g_ptr_array_add(to->blocks, from->blocks->pdata[i]);
-	to->count += from->count;
-	g_ptr_array_set_size(from->blocks, 0);
-	from->count = 0;
-}
-
 /* ------------------------------------------------------------------------------------------------------ bounds, progress */
 
 static double seconds_now(void)
@@ -73,11 +26,13 @@ static void add_up(const struct model_search *search, struct model_progress *num
 	model_look(search->model, &kept);
 	*numbers = (struct model_progress){
 		.states = model_visited_count(search->visited),
-		.transitions = search->transitions_before,
-		.queue = search->level.count -
+		.transitions = search->before.transitions,
+		.swapped = search->before.swapped,
+		.spared = search->before.spared,
+		.queue = search->ahead.count + search->level.count -
 			 MIN(search->level.count, (uint64_t)g_atomic_int_get(&search->taken) * MODEL_BLOCK_STATES),
 		.depth = search->depth,
-		.seconds = search->seconds_before + seconds_now() - search->begun,
+		.seconds = search->before.seconds + seconds_now() - search->begun,
 		.visited_bytes = model_visited_bytes(search->visited),
 	};
 	for (guint i = 0; i < search->thread_count; i++) {
@@ -89,15 +44,39 @@ static void add_up(const struct model_search *search, struct model_progress *num
 	numbers->memory_bytes = numbers->visited_bytes + kept.bytes + numbers->queue * sizeof(struct model_state);
 }
 
-static enum model_bound bound_reached(const struct model_bounds *bounds, const struct model_progress *numbers)
+void model_search_counted(const struct model_search *search, struct model_before *counted)
 {
+	struct model_progress numbers;
+
+	add_up(search, &numbers);
+	*counted = search->before;
+	counted->transitions = numbers.transitions;
+	counted->swapped = numbers.swapped;
+	counted->spared = numbers.spared;
+	counted->seconds = numbers.seconds;
+	for (guint i = 0; i < search->thread_count; i++) {
+		counted->ends += search->threads[i].ends;
+		model_done_add(&counted->done, model_worker_done(search->threads[i].worker));
+	}
+}
+
+static enum model_bound bound_reached(const struct model_search *search, const struct model_progress *numbers)
+{
+	const struct model_bounds *bounds = &search->options->bounds;
+
 	if (bounds->states && numbers->states >= bounds->states)
 		return MODEL_BOUND_STATES;
 	if (bounds->memory_bytes && numbers->memory_bytes >= bounds->memory_bytes)
 		return MODEL_BOUND_MEMORY;
-	if (bounds->seconds > 0 && numbers->seconds >= bounds->seconds)
+	if (bounds->seconds > 0 && numbers->seconds - search->before.seconds >= bounds->seconds)
 		return MODEL_BOUND_SECONDS;
 	return MODEL_BOUND_NONE;
+}
+
+/* Nothing takes the place of a rule that was broken. */
+static void end_by(struct model_search *search, enum model_search_end end)
+{
+	g_atomic_int_compare_and_exchange(&search->end, MODEL_END_NOT, end);
 }
 
 /* Between blocks; thread 0 tells the others to end. */
@@ -108,171 +87,30 @@ static void look_around(struct model_thread_work *thread)
 	struct model_progress numbers;
 
 	if (options->stop && *options->stop)
-		g_atomic_int_set(&search->end, MODEL_END_STOPPED);
+		end_by(search, MODEL_END_STOPPED);
 	if (thread != search->threads)
 		return;
 	add_up(search, &numbers);
-	search->bound = bound_reached(&options->bounds, &numbers);
+	search->bound = bound_reached(search, &numbers);
 	if (search->bound)
-		g_atomic_int_set(&search->end, MODEL_END_BOUND);
+		end_by(search, MODEL_END_BOUND);
 	if (options->progress && numbers.seconds - search->told >= PROGRESS_SECONDS) {
 		search->told = numbers.seconds;
 		options->progress(options->context, &numbers);
 	}
 }
 
-/* ----------------------------------------------------------------------------------------------------------- exploring */
-
-static void note_broken(struct model_thread_work *thread, const struct model_state *state,
-			const struct model_move *move)
-{
-	struct model_search *search = thread->search;
-
-	g_mutex_lock(&search->lock);
-	if (!search->is_broken) {
-		search->is_broken = true;
-		search->found = *model_broken(thread->worker);
-		search->broken_at = model_state_hash(thread->search->model, state);
-		search->has_move = move != NULL;
-		if (move)
-			search->broken_by = *move;
-		g_atomic_int_set(&search->end, MODEL_END_BROKEN);
-	}
-	g_mutex_unlock(&search->lock);
-}
-
-/* What comes of the moves waits until there is more of it, so that the places of the hashes are on their way to the
- * cache meanwhile. */
-#define SUCCESSORS_ENOUGH 64
-
-struct successor {
-	struct model_state state;
-	struct model_hash hash;
-	uint32_t parent;
-	bool is_known;
-};
-
-/* Most ways to a state are found one soon after the other: those found lately need no look into the large table. */
-#define RECENT_STATES 8192u
-
-struct successors {
-	struct model_hash recent[RECENT_STATES];
-	uint32_t count;
-	struct successor list[SUCCESSORS_ENOUGH + MODEL_MOVES_MAX];
-};
-
-static void add_successors(struct model_thread_work *thread)
-{
-	struct successors *next = thread->successors;
-
-	for (uint32_t i = 0; i < next->count; i++) {
-		const struct successor *successor = &next->list[i];
-
-		if (successor->is_known ||
-		    !model_visited_add(thread->search->visited, successor->hash, successor->parent))
-			continue;
-		model_queue_push(&thread->next, &successor->state);
-		if (thread->search->config->symmetry)
-			thread->swapped += model_state_orbit(thread->search->model, &successor->state) - 1;
-	}
-	next->count = 0;
-}
-
-static bool do_moves(struct model_thread_work *thread, const struct model_state *state, const struct model_move *moves,
-		     uint32_t count)
-{
-	struct successors *next = thread->successors;
-	uint32_t parent = model_visited_prefix(model_state_hash(thread->search->model, state));
-
-	for (uint32_t i = 0; i < count; i++) {
-		struct successor *successor = &next->list[next->count + i];
-		struct model_hash *recent;
-
-		thread->transitions++;
-		if (!model_do(thread->worker, state, moves[i], &successor->state)) {
-			note_broken(thread, state, &moves[i]);
-			return false;
-		}
-		successor->hash = model_state_hash(thread->search->model, &successor->state);
-		successor->parent = parent;
-		recent = &next->recent[successor->hash.low % RECENT_STATES];
-		successor->is_known = model_hash_equal(*recent, successor->hash);
-		if (successor->is_known)
-			continue;
-		*recent = successor->hash;
-		model_visited_prefetch(thread->search->visited, successor->hash);
-	}
-	return true;
-}
-
-static void note_end(struct model_thread_work *thread, const struct model_state *state)
-{
-	struct model_hash hash = model_state_hash(thread->search->model, state);
-
-	if (thread->search->options->liveness)
-		g_array_append_val(thread->end_states, hash);
-}
-
-/* What a fault leads to need never happen. */
-static void note_edges(struct model_thread_work *thread, const struct model_state *state,
-		       const struct model_move *moves, uint32_t count)
-{
-	const struct successor *next = thread->successors->list + thread->successors->count;
-	struct model_edge edge = { .from = model_state_hash(thread->search->model, state) };
-
-	for (uint32_t i = 0; i < count; i++) {
-		if (memcmp(next[i].state.left, state->left, sizeof(state->left)) != 0)
-			continue;
-		edge.to = next[i].hash;
-		edge.what = model_edge_what(thread->search->model, state, moves[i]);
-		g_array_append_val(thread->edges, edge);
-	}
-}
-
-static uint32_t leave_out(struct model_thread_work *thread, const struct model_state *state, struct model_move *moves,
-			  uint32_t count)
-{
-	uint32_t kept = model_ample(thread->worker, state, moves, count);
-
-	thread->spared += count - kept;
-	return kept;
-}
-
-/* What comes of the state's moves is seen at the latest with the next add_successors. False: a rule is broken. */
-static bool expand(struct model_thread_work *thread, const struct model_state *state)
-{
-	struct model_search *search = thread->search;
-	struct model_move moves[MODEL_MOVES_MAX];
-	uint32_t count = model_moves(thread->worker, state, moves);
-
-	if (!count) {
-		thread->ends++;
-		note_end(thread, state);
-		if (model_check_end(thread->worker, state))
-			return true;
-		note_broken(thread, state, NULL);
-		return false;
-	}
-	if (search->config->partial_order)
-		count = leave_out(thread, state, moves, count);
-	if (!do_moves(thread, state, moves, count))
-		return false;
-	if (search->options->liveness)
-		note_edges(thread, state, moves, count);
-	thread->successors->count += count;
-	if (thread->successors->count >= SUCCESSORS_ENOUGH)
-		add_successors(thread);
-	return true;
-}
+/* -------------------------------------------------------------------------------------------------------- level by level */
 
 /* False: a rule is broken, or the search has to end; what is left of the block waits for another time. */
 static bool expand_block(struct model_thread_work *thread, struct model_block *block)
 {
 	uint32_t done = 0;
 
-	while (done < block->count && !g_atomic_int_get(&thread->search->end) && expand(thread, &block->states[done]))
+	while (done < block->count && !g_atomic_int_get(&thread->search->end) &&
+	       model_expand(thread, &block->states[done]))
 		done++;
-	add_successors(thread);
+	model_expand_all_seen(thread);
 	block->count -= done;
 	memmove(block->states, block->states + done, block->count * sizeof(block->states[0]));
 	return !block->count;
@@ -323,7 +161,7 @@ static void next_level(struct model_search *search)
 	g_ptr_array_unref(search->level.blocks);
 	search->level = rest;
 	for (guint i = 0; i < search->thread_count; i++)
-		queue_move(&search->ahead, &search->threads[i].next);
+		model_queue_move(&search->ahead, &search->threads[i].next);
 	if (search->level.count)
 		return;
 	g_ptr_array_unref(search->level.blocks);
@@ -350,59 +188,78 @@ static void search_by_levels(struct model_search *search)
 
 /* ------------------------------------------------------------------------------------------------------------ depth first */
 
-static bool pop(struct model_queue *stack, struct model_state *state)
+static void push_depth(GArray *depths, uint32_t depth, uint64_t until)
 {
-	struct model_block *last;
+	while (depths->len < until)
+		g_array_append_val(depths, depth);
+}
 
-	if (!stack->count)
-		return false;
-	last = stack->blocks->pdata[stack->blocks->len - 1];
-	*state = last->states[--last->count];
-	stack->count--;
-	if (!last->count) {
-		g_ptr_array_remove_index(stack->blocks, stack->blocks->len - 1);
-		g_free(last);
+/* Seen, not gone on from; a search that is saved may go deeper later. */
+static void leave_at_bound(struct model_search *search, const struct model_state *state, uint32_t depth)
+{
+	search->bound = MODEL_BOUND_DEPTH;
+	if (!search->options->saving)
+		return;
+	model_queue_push(&search->ahead, state);
+	push_depth(search->ahead_depths, depth, search->ahead.count);
+}
+
+/* False: a rule is broken. */
+static bool go_on_from(struct model_search *search, const struct model_state *state, uint32_t depth)
+{
+	struct model_thread_work *thread = &search->threads[0];
+	uint32_t deepest = search->options->bounds.depth;
+
+	search->depth = MAX(search->depth, depth);
+	if (deepest && depth >= deepest) {
+		leave_at_bound(search, state, depth);
+		return true;
 	}
+	if (!model_expand(thread, state))
+		return false;
+	model_expand_all_seen(thread);
+	push_depth(search->depths, depth + 1, thread->next.count);
 	return true;
 }
 
 /* The states ahead are a stack; the depth of each is kept beside it. */
-static void search_in_depth(struct model_search *search)
+static void search_stack(struct model_search *search)
 {
 	struct model_thread_work *thread = &search->threads[0];
-	const struct model_bounds *bounds = &search->options->bounds;
-	g_autoptr(GArray) depths = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct model_state state;
 	uint64_t done = 0;
 
-	queue_move(&thread->next, &search->level);
-	for (uint64_t i = 0; i < thread->next.count; i++)
-		g_array_append_val(depths, search->depth);
-	while (!search->end && pop(&thread->next, &state)) {
-		uint32_t depth = g_array_index(depths, uint32_t, depths->len - 1);
+	while (!search->end && model_queue_pop(&thread->next, &state)) {
+		uint32_t depth = g_array_index(search->depths, uint32_t, search->depths->len - 1);
+		enum model_bound before;
 
-		g_array_set_size(depths, depths->len - 1);
-		search->depth = MAX(search->depth, depth);
-		if (bounds->depth && depth >= bounds->depth) {
-			search->bound = MODEL_BOUND_DEPTH; /* seen, not gone on from */
-			continue;
-		}
-		if (!expand(thread, &state))
+		g_array_set_size(search->depths, search->depths->len - 1);
+		if (!go_on_from(search, &state, depth))
 			return;
-		add_successors(thread);
-		for (depth++; depths->len < thread->next.count;)
-			g_array_append_val(depths, depth);
-		if (++done % MODEL_BLOCK_STATES == 0) {
-			enum model_bound before = search->bound;
-
+		before = search->bound;
+		if (++done % MODEL_BLOCK_STATES == 0)
 			look_around(thread);
-			if (!search->bound)
-				search->bound = before;
-		}
+		if (!search->bound)
+			search->bound = before;
 	}
+}
+
+/* What an earlier run left at its bound on depth lies below the stack. */
+static void search_in_depth(struct model_search *search)
+{
+	struct model_queue *stack = &search->threads[0].next;
+
+	model_queue_move(stack, &search->ahead);
+	model_queue_move(stack, &search->level);
+	g_array_append_vals(search->ahead_depths, search->depths->data, search->depths->len);
+	g_array_set_size(search->depths, 0);
+	g_array_append_vals(search->depths, search->ahead_depths->data, search->ahead_depths->len);
+	g_array_set_size(search->ahead_depths, 0);
+	push_depth(search->depths, 0, stack->count);
+	search_stack(search);
 	if (!search->end && search->bound)
 		search->end = MODEL_END_BOUND;
-	queue_move(&search->level, &thread->next);
+	model_queue_move(&search->level, stack);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------- in all */
@@ -412,6 +269,8 @@ static void begin(struct model_search *search)
 	search->visited = model_visited_new();
 	model_queue_init(&search->level);
 	model_queue_init(&search->ahead);
+	search->depths = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	search->ahead_depths = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_mutex_init(&search->lock);
 	search->thread_count = search->options->depth_first ? 1 : MAX(search->options->jobs, 1);
 	search->threads = g_new0(struct model_thread_work, search->thread_count);
@@ -420,10 +279,9 @@ static void begin(struct model_search *search)
 		search->threads[i].worker = model_worker_new(search->model);
 		search->threads[i].edges = g_array_new(FALSE, FALSE, sizeof(struct model_edge));
 		search->threads[i].end_states = g_array_new(FALSE, FALSE, sizeof(struct model_hash));
-		search->threads[i].successors = g_new0(struct successors, 1);
+		search->threads[i].successors = model_successors_new();
 		model_queue_init(&search->threads[i].next);
 	}
-	search->begun = seconds_now();
 }
 
 static void begin_at_first(struct model_search *search)
@@ -447,6 +305,8 @@ static void end(struct model_search *search)
 	g_free(search->threads);
 	model_queue_clear(&search->level);
 	model_queue_clear(&search->ahead);
+	g_array_unref(search->depths);
+	g_array_unref(search->ahead_depths);
 	model_visited_free(search->visited);
 	g_mutex_clear(&search->lock);
 }
@@ -459,17 +319,15 @@ static void conclude(struct model_search *search, struct model_result *result)
 		[MODEL_END_BOUND] = MODEL_BOUND,
 		[MODEL_END_STOPPED] = MODEL_STOPPED,
 	};
+	struct model_before counted;
 
 	search->taken = 0;
 	add_up(search, &result->numbers);
-	result->numbers.queue = search->level.count + search->ahead.count;
 	result->outcome = outcomes[search->end];
 	result->bound = search->end == MODEL_END_BOUND ? search->bound : MODEL_BOUND_NONE;
-	result->ends = search->ends_before;
-	for (guint i = 0; i < search->thread_count; i++) {
-		result->ends += search->threads[i].ends;
-		model_done_add(&result->done, model_worker_done(search->threads[i].worker));
-	}
+	model_search_counted(search, &counted);
+	result->ends = counted.ends;
+	result->done = counted.done;
 	if (search->is_broken) {
 		result->found = search->found;
 		result->trace = search->round ? search->round : model_trace_find(search);
@@ -480,20 +338,40 @@ static void conclude(struct model_search *search, struct model_result *result)
 	}
 }
 
+static bool has_to_be_saved(const struct model_saving *saving, enum model_outcome outcome)
+{
+	if (!saving || !saving->path)
+		return false;
+	return outcome == MODEL_STOPPED || (outcome == MODEL_BOUND && !saving->is_default);
+}
+
+static void explore(struct model_search *search, struct model_result *result)
+{
+	search->begun = seconds_now();
+	if (search->options->depth_first)
+		search_in_depth(search);
+	else
+		search_by_levels(search);
+	if (search->options->liveness && !search->end)
+		model_liveness_check(search);
+	conclude(search, result);
+	if (has_to_be_saved(search->options->saving, result->outcome))
+		model_save_write(search, &result->saved_bytes, &result->error);
+}
+
 void model_explore(struct model *model, const struct model_options *options, struct model_result *result)
 {
 	struct model_search search = { .model = model, .options = options, .config = model_config_of(model) };
+	const struct model_saving *saving = options->saving;
 
 	*result = (struct model_result){ 0 };
 	begin(&search);
-	begin_at_first(&search);
-	if (options->depth_first)
-		search_in_depth(&search);
-	else
-		search_by_levels(&search);
-	if (options->liveness && !search.end)
-		model_liveness_check(&search);
-	conclude(&search, result);
+	if (!saving || !saving->resume)
+		begin_at_first(&search);
+	else if (!model_save_read(&search, &result->error))
+		result->outcome = MODEL_REFUSED;
+	if (result->outcome != MODEL_REFUSED)
+		explore(&search, result);
 	end(&search);
 }
 
@@ -502,4 +380,5 @@ void model_result_clear(struct model_result *result)
 	if (result->trace)
 		g_array_unref(result->trace);
 	result->trace = NULL;
+	g_clear_error(&result->error);
 }

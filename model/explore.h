@@ -12,12 +12,13 @@
 #include "model/model.h"
 
 #include "model/hash.h"
+#include "model/save.h"
 
 struct model_bounds {
 	uint64_t states; /* 0 = no bound, as all of them */
 	uint32_t depth; /* moves from the first state */
 	uint64_t memory_bytes;
-	double seconds;
+	double seconds; /* of this run alone, when it goes on from a file */
 };
 
 enum model_outcome {
@@ -25,6 +26,7 @@ enum model_outcome {
 	MODEL_BROKEN,
 	MODEL_BOUND, /* a bound was reached: nothing is broken as far as was seen */
 	MODEL_STOPPED,
+	MODEL_REFUSED, /* the file to go on from does not do; model and numbers mean nothing */
 };
 
 enum model_bound { MODEL_BOUND_NONE, MODEL_BOUND_STATES, MODEL_BOUND_DEPTH, MODEL_BOUND_MEMORY, MODEL_BOUND_SECONDS };
@@ -51,6 +53,8 @@ struct model_result {
 	struct model_fault_found found; /* BROKEN */
 	GArray *trace; /* BROKEN: struct model_move from the first state on; the last one breaks the rule, or leads to the
 			* state that is wrong */
+	uint64_t saved_bytes; /* BOUND, STOPPED: of the file that was written; 0: none was */
+	GError *error; /* REFUSED: why; else why the file could not be written */
 };
 
 struct model_options {
@@ -62,9 +66,10 @@ struct model_options {
 	void (*progress)(void *context, const struct model_progress *progress); /* may be NULL; about twice a second */
 	void *context;
 	const volatile bool *stop; /* may be NULL; once true, exploring ends */
+	const struct model_saving *saving; /* may be NULL */
 };
 
-/** Free the trace with model_result_clear. */
+/** Free the trace and the error with model_result_clear. */
 void model_explore(struct model *model, const struct model_options *options, struct model_result *result);
 void model_result_clear(struct model_result *result);
 

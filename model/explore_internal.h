@@ -2,7 +2,7 @@
 #ifndef MODEL_EXPLORE_INTERNAL_H
 #define MODEL_EXPLORE_INTERNAL_H
 
-/** A search under way; private to explore.c and trace.c. */
+/** A search under way; private to explore.c, expand.c, queue.c, liveness.c, save.c and trace.c. */
 
 #include "model/explore.h"
 #include "model/visited.h"
@@ -22,7 +22,7 @@ struct model_queue {
 enum model_search_end { MODEL_END_NOT, MODEL_END_BROKEN, MODEL_END_BOUND, MODEL_END_STOPPED };
 
 struct model_search;
-struct successors;
+struct model_successors;
 
 /* What an edge is: its move's model_move_class, and these. */
 #define MODEL_EDGE_CLASS 0x7fu
@@ -42,7 +42,7 @@ struct model_thread_work {
 	struct model_worker *worker;
 	GArray *edges; /* struct model_edge, with liveness; no faults among them */
 	GArray *end_states; /* struct model_hash */
-	struct successors *successors; /* of the state being looked at */
+	struct model_successors *successors; /* of the state being looked at */
 	struct model_queue next; /* found by this thread */
 	uint64_t transitions;
 	uint64_t spared;
@@ -51,13 +51,26 @@ struct model_thread_work {
 	GThread *thread;
 };
 
+/** What the runs counted that a search goes on from. */
+struct model_before {
+	uint64_t transitions;
+	uint64_t swapped;
+	uint64_t spared;
+	uint64_t ends;
+	double seconds;
+	struct model_done done;
+};
+
 struct model_search {
 	struct model *model;
 	const struct model_options *options;
 	const struct model_config *config;
 	struct model_visited *visited;
 	struct model_queue level; /* being worked on; in depth first: the stack */
-	struct model_queue ahead; /* one move further, found when this level was begun before */
+	struct model_queue ahead; /* one move further, found when this level was begun before; in depth first: those
+				   * that a bound on depth keeps from being gone on from */
+	GArray *depths; /* uint32_t; in depth first, of each state of `level` */
+	GArray *ahead_depths;
 	gint taken; /* blocks of `level` */
 	gint end; /* enum model_search_end */
 	enum model_bound bound;
@@ -66,10 +79,7 @@ struct model_search {
 	guint thread_count;
 	double begun;
 	double told; /* when progress was told last */
-	/* of the runs before this one */
-	uint64_t transitions_before;
-	uint64_t ends_before;
-	double seconds_before;
+	struct model_before before;
 	/* the first fault found */
 	GMutex lock;
 	bool is_broken;
@@ -95,6 +105,26 @@ uint32_t model_edge_what(const struct model *model, const struct model_state *st
 void model_queue_init(struct model_queue *queue);
 void model_queue_clear(struct model_queue *queue);
 void model_queue_push(struct model_queue *queue, const struct model_state *state);
+/** All of `from` goes behind `to`. */
+void model_queue_move(struct model_queue *to, struct model_queue *from);
+/** The one that was pushed last; false: there is none. */
+bool model_queue_pop(struct model_queue *queue, struct model_state *state);
+
+/** What a search that goes on from this one has to know was counted. */
+void model_search_counted(const struct model_search *search, struct model_before *counted);
+
+/** expand.c: do the moves of a state. What comes of them waits, at the latest after the next model_expand_all_seen. False:
+ *  a rule is broken. */
+bool model_expand(struct model_thread_work *thread, const struct model_state *state);
+void model_expand_all_seen(struct model_thread_work *thread);
+/** Caller frees with g_free. */
+struct model_successors *model_successors_new(void);
+
+/** save.c: write to model_saving.path while no thread is at work; `bytes` of the file. */
+bool model_save_write(const struct model_search *search, uint64_t *bytes, GError **error);
+/** Fill a search that has just begun from model_saving.resume. False, MODEL_ERROR_FILE: model and search must not be
+ *  used any more. */
+bool model_save_read(struct model_search *search, GError **error);
 
 /** liveness.c: note a fault when there are states from which the application can never get done, or a fair circle in which
  *  a promise is not kept. */

@@ -179,6 +179,10 @@ uint32_t model_kinds(const struct model_config *config, const struct model_done 
 
 #define MODEL_ERROR (model_error_quark())
 GQuark model_error_quark(void);
-enum model_error { MODEL_ERROR_CONFIG, MODEL_ERROR_FILE };
+enum model_error {
+	MODEL_ERROR_CONFIG,
+	MODEL_ERROR_FILE, /* a file that was given is to blame */
+	MODEL_ERROR_WRITE, /* the disc is */
+};
 
 #endif

@@ -86,11 +86,3 @@ bool model_store_each(const struct model_store *store, model_store_fn each, void
 	}
 	return true;
 }
-
-void model_store_restore(struct model_store *store, uint32_t number, struct model_hash hash, const void *bytes,
-			 uint32_t length)
-{
-	uint32_t got = add(store, hash, bytes, length);
-
-	g_assert(got == number);
-}

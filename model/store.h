@@ -16,6 +16,8 @@
 
 #include <glib.h>
 
+#define MODEL_STORE_LENGTH_MAX (1u << 20) /* bytes */
+
 struct model_store_record {
 	struct model_hash hash;
 	uint32_t length;
@@ -34,7 +36,7 @@ void model_store_free(struct model_store *store);
 
 /** The thing's number; 0: it is not there yet. */
 uint32_t model_store_find(const struct model_store *store, struct model_hash hash);
-/** The same, never 0; `bytes`, less than 1 MiB, are copied when it is new. */
+/** The same, never 0; `bytes`, less than MODEL_STORE_LENGTH_MAX, are copied when it is new. */
 uint32_t model_store_put(struct model_store *store, struct model_hash hash, const void *bytes, uint32_t length);
 
 static inline const struct model_store_record *model_store_record(const struct model_store *store, uint32_t number)
@@ -55,12 +57,10 @@ static inline const void *model_store_get(const struct model_store *store, uint3
 uint64_t model_store_count(const struct model_store *store);
 uint64_t model_store_bytes(const struct model_store *store); /* memory in use */
 
-/** Call for each thing, those put first first; false from `each` ends it. */
+/** Call for each thing, those put first first; false from `each` ends it. Putting the same in the same order into an
+ *  empty store gives each the same number. */
 typedef bool (*model_store_fn)(void *context, uint32_t number, struct model_hash hash, const void *bytes,
 			       uint32_t length);
 bool model_store_each(const struct model_store *store, model_store_fn each, void *context);
-/** Put a thing under the number that it had when model_store_each told it; in the same order, into an empty store. */
-void model_store_restore(struct model_store *store, uint32_t number, struct model_hash hash, const void *bytes,
-			 uint32_t length);
 
 #endif

@@ -60,6 +60,18 @@ struct model_visited *model_visited_new(void)
 	return visited;
 }
 
+void model_visited_expect(struct model_visited *visited, uint64_t count)
+{
+	for (guint i = 0; i < SHARDS; i++) {
+		struct shard *shard = &visited->shards[i];
+		double places = (double)count / SHARDS / LOAD_MAX * pow(GROWTH, (double)i / SHARDS);
+
+		g_assert(!shard->count);
+		if (places > shard->places)
+			set_places(shard, (uint32_t)places);
+	}
+}
+
 void model_visited_free(struct model_visited *visited)
 {
 	if (!visited)

@@ -24,6 +24,8 @@ static inline uint32_t model_visited_prefix(struct model_hash hash)
 	return (uint32_t)(hash.high >> 32);
 }
 
+/** About so many will be added, to a set that is empty: in the order of their hashes, too. */
+void model_visited_expect(struct model_visited *visited, uint64_t count);
 /** The hash will be added soon. */
 void model_visited_prefetch(const struct model_visited *visited, struct model_hash hash);
 /** True when the state was not there yet. `parent`: model_visited_prefix of its predecessor. */

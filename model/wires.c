@@ -115,3 +115,15 @@ bool model_wires_each(const struct model_wires *wires, model_wires_fn each, void
 	}
 	return true;
 }
+
+uint32_t model_wires_restore(struct model_wires *wires, const struct model_wire *wire)
+{
+	struct key key = { wire->before, wire->last };
+	uint32_t number = find(wires, key);
+
+	if (number)
+		return number;
+	memcpy(model_arena_take(&wires->arena, sizeof(*wire), &number), wire, sizeof(*wire));
+	model_index_add(&wires->index, hash_of(key), number);
+	return number;
+}

@@ -55,9 +55,10 @@ static inline const struct model_wire *model_wires_get(const struct model_wires 
 	return number ? model_arena_at(&wires->arena, number) : &empty;
 }
 
-/** Call for each queue, those pushed first first; false from `each` ends it. Pushing the same in the same order to an
- *  empty store gives each the same number. */
+/** Call for each queue, those pushed first first; false from `each` ends it. */
 typedef bool (*model_wires_fn)(void *context, uint32_t number, const struct model_wire *wire);
 bool model_wires_each(const struct model_wires *wires, model_wires_fn each, void *context);
+/** Put one that model_wires_each told, in the same order; returns its number, which is the same in an empty store. */
+uint32_t model_wires_restore(struct model_wires *wires, const struct model_wire *wire);
 
 #endif
