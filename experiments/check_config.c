@@ -203,6 +203,21 @@ static bool build(struct lab_check_draft *draft, GError **error)
 	return true;
 }
 
+/* What comes last counts. */
+static char *lines_of(const GPtrArray *entries, char **sets)
+{
+	GString *lines = g_string_new(NULL);
+
+	for (guint i = 0; i < entries->len; i++) {
+		const struct lab_entry *entry = entries->pdata[i];
+
+		g_string_append_printf(lines, "%s.%s=%s\n", entry->section, entry->key, entry->value);
+	}
+	for (char **set = sets; set && *set; set++)
+		g_string_append_printf(lines, "%s\n", *set);
+	return g_string_free(lines, FALSE);
+}
+
 static bool read_all(struct lab_check_draft *draft, GPtrArray *entries, char **sets, GError **error)
 {
 	struct given given = { 0 };
@@ -239,6 +254,7 @@ static struct lab_check *load(const char *path, GPtrArray *entries, char **sets,
 	draft->check = g_new0(struct lab_check, 1);
 	draft->check->path = g_strdup(path);
 	draft->check->title = g_path_get_basename(path);
+	draft->check->given = lines_of(entries, sets);
 	draft->window = WINDOW_DEFAULT;
 	draft->interfaces = 1;
 	draft->interface_bps = UINT64_C(1000000000);
@@ -268,6 +284,7 @@ void lab_check_free(struct lab_check *check)
 		return;
 	g_free(check->path);
 	g_free(check->title);
+	g_free(check->given);
 	g_free(check->point);
 	g_free(check);
 }
@@ -278,7 +295,8 @@ GError *lab_check_error(GError *error)
 
 	if (error->domain != MODEL_ERROR)
 		return error;
-	told = g_error_new_literal(LAB_ERROR, LAB_ERROR_USAGE, error->message);
+	told = g_error_new_literal(
+		LAB_ERROR, error->code == MODEL_ERROR_WRITE ? LAB_ERROR_ENVIRONMENT : LAB_ERROR_USAGE, error->message);
 	g_error_free(error);
 	return told;
 }

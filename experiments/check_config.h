@@ -14,6 +14,7 @@
 struct lab_check {
 	char *path;
 	char *title;
+	char *given; /* all keys that were given, a line each, in their order */
 	struct model_config model;
 	struct sim_point *point; /* client, server and network as `smblab run` would have them; without a workload */
 };
