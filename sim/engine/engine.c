@@ -197,23 +197,30 @@ static void engine_find_hosts(struct sim_engine *engine, const struct sim_topolo
 		}
 }
 
+bool sim_platform_start(const struct sim_topology *topology, char **xml, GError **error)
+{
+	*xml = NULL;
+	if (!topology_is_valid(topology, error))
+		return false;
+	simgrid_start();
+	*xml = platform_xml(topology);
+	return platform_load(*xml, error);
+}
+
 struct sim_engine *sim_engine_new(const struct sim_topology *topology, GError **error)
 {
 	struct sim_engine *engine;
-	char *xml;
+	char *xml = NULL;
 
 	g_assert(!engine_exists);
-	if (!topology_is_valid(topology, error))
-		return NULL;
-	engine_exists = true;
-	simgrid_start();
-	xml = platform_xml(topology);
-	if (!platform_load(xml, error)) {
+	if (!sim_order_is_explored() && !sim_platform_start(topology, &xml, error)) {
 		g_free(xml);
 		return NULL;
 	}
+	engine_exists = true;
 	engine = g_new0(struct sim_engine, 1);
 	engine->platform_xml = xml;
+	engine->order = sim_order_is_explored() ? sim_order_new() : NULL;
 	engine->path_count = topology->path_count;
 	engine->paths = g_memdup2(topology->paths, topology->path_count * sizeof(*topology->paths));
 	engine->wires = g_malloc0_n(topology->path_count, sizeof(*engine->wires));
@@ -232,6 +239,7 @@ struct sim_engine *sim_engine_new(const struct sim_topology *topology, GError **
 
 void sim_engine_flush(struct sim_engine *engine)
 {
+	sim_engine_check_stop(engine);
 	while (engine->starts.length) {
 		struct sim_thread *thread = *(struct sim_thread **)ring_head(&engine->starts);
 
@@ -242,14 +250,13 @@ void sim_engine_flush(struct sim_engine *engine)
 		struct sim_bell *bell = *(struct sim_bell **)ring_head(&engine->wakes);
 
 		ring_pop(&engine->wakes);
-		sim_bell_wake(bell);
+		sim_bell_wake(engine, bell);
 	}
-	sim_engine_check_stop(engine);
 }
 
 static void look_at_clock(struct sim_engine *engine)
 {
-	engine->now_ns = (uint64_t)llround(simgrid_get_clock() * 1e9);
+	engine->now_ns = engine->order ? engine->now_ns + 1 : (uint64_t)llround(simgrid_get_clock() * 1e9);
 }
 
 void sim_engine_resumed(struct sim_engine *engine)
@@ -263,7 +270,8 @@ void sim_engine_check_stop(struct sim_engine *engine)
 {
 	if (G_LIKELY(!engine->stopped))
 		return;
-	if (!engine->killed) {
+	sim_order_leave(engine);
+	if (!engine->order && !engine->killed) {
 		engine->killed = true;
 		sg_actor_kill_all();
 	}
@@ -274,7 +282,10 @@ uint64_t sim_engine_run(struct sim_engine *engine)
 {
 	if (!engine->stopped) {
 		sim_engine_flush(engine);
-		simgrid_run();
+		if (engine->order)
+			sim_order_run(engine);
+		else
+			simgrid_run();
 		look_at_clock(engine);
 	}
 	return engine->now_ns;
@@ -304,6 +315,7 @@ void sim_engine_free(struct sim_engine *engine)
 	g_ptr_array_free(engine->conns, TRUE);
 	g_ptr_array_free(engine->queues, TRUE);
 	g_ptr_array_free(engine->threads, TRUE);
+	sim_order_free(engine->order);
 	g_free(engine->platform_xml);
 	for (uint32_t i = 0; i < engine->path_count; i++)
 		for (int side = SIM_CLIENT; side <= SIM_SERVER; side++)

@@ -60,6 +60,7 @@ struct sim_engine {
 	uint64_t now_ns; /* SimGrid's clock, which stands still until the running thread blocks */
 	uint64_t resumptions; /* how often a thread went on */
 	uint64_t seed;
+	struct sim_order *order; /* NULL unless a model checker chooses it */
 	bool stopped;
 	bool killed;
 };
@@ -85,9 +86,33 @@ struct sim_bell {
 void sim_bell_clear(struct sim_bell *bell);
 void sim_bell_ring(struct sim_engine *engine, struct sim_bell *bell);
 /** Let the thread that waits for a bell go on; only sim_engine_flush does. */
-void sim_bell_wake(struct sim_bell *bell);
+void sim_bell_wake(struct sim_engine *engine, struct sim_bell *bell);
 /** [blocks] until rung or until `when_ns` (SIM_NEVER: no limit). */
 void sim_bell_wait(struct sim_engine *engine, struct sim_bell *bell, uint64_t when_ns);
+
+struct sim_thread;
+
+/* explore.c: what threads do where the order is chosen from outside. NULL: it is not. */
+bool sim_order_is_explored(void);
+/** The caller has the baton. */
+struct sim_order *sim_order_new(void);
+void sim_order_free(struct sim_order *order);
+/** First and last thing in a thread; it never comes back from the latter. */
+void sim_order_enter(const struct sim_thread *thread);
+void sim_order_leave(struct sim_engine *engine);
+/** In an actor that is there already. */
+void sim_order_begin(struct sim_thread *thread);
+/** [blocks] until the bell is rung, or its limit is said to be reached. */
+void sim_order_wait(struct sim_engine *engine, struct sim_bell *bell);
+/** A thread that waits is let go on. */
+void sim_order_woken(struct sim_order *order);
+/** Until when a thread that sleeps waits; SIM_NEVER: nothing happens so late. */
+uint64_t sim_order_sleep_end_ns(const struct sim_engine *engine, uint64_t when_ns);
+/** Instead of simgrid_run, by the thread that made the engine. */
+void sim_order_run(struct sim_engine *engine);
+
+/** Start SimGrid with the hosts and links of a topology; their XML is the caller's. */
+bool sim_platform_start(const struct sim_topology *topology, char **xml, GError **error);
 
 /** A use of a core that began while one was free. It is a promise of an end, not yet an event. */
 enum sim_claim {
@@ -155,6 +180,8 @@ void sim_queue_add_stream(struct sim_queue *queue, struct sim_stream *stream);
 struct sim_thread *sim_thread_start_daemon(struct sim_engine *engine, enum sim_side side, const char *name,
 					   void (*main)(void *arg), void *arg);
 void sim_thread_begin(struct sim_thread *thread);
+/** All that an actor does for its thread. */
+void sim_thread_run(struct sim_thread *thread);
 void sim_thread_free(struct sim_thread *thread);
 void sim_queue_free(struct sim_queue *queue);
 

@@ -3,9 +3,10 @@
 
 #include <simgrid/engine.h>
 
+/* Where the order is chosen from outside, a thread leaves the semaphore after the run. */
 void sim_bell_clear(struct sim_bell *bell)
 {
-	if (bell->semaphore)
+	if (bell->semaphore && !sim_order_is_explored())
 		sg_sem_destroy(bell->semaphore);
 }
 
@@ -18,8 +19,9 @@ void sim_bell_ring(struct sim_engine *engine, struct sim_bell *bell)
 		*(struct sim_bell **)ring_push(&engine->wakes) = bell;
 }
 
-void sim_bell_wake(struct sim_bell *bell)
+void sim_bell_wake(struct sim_engine *engine, struct sim_bell *bell)
 {
+	sim_order_woken(engine->order);
 	if (bell->sleeper)
 		sg_actor_resume(bell->sleeper);
 	else
@@ -51,7 +53,9 @@ void sim_bell_wait(struct sim_engine *engine, struct sim_bell *bell, uint64_t wh
 	if (!bell->rung && when_ns > now_ns) {
 		bell->waiting = true;
 		bell->until_ns = when_ns;
-		if (when_ns == SIM_NEVER)
+		if (engine->order)
+			sim_order_wait(engine, bell);
+		else if (when_ns == SIM_NEVER)
 			bell_suspend(bell);
 		else
 			bell_sleep(bell, (double)(when_ns - now_ns) * 1e-9);
@@ -61,22 +65,32 @@ void sim_bell_wait(struct sim_engine *engine, struct sim_bell *bell, uint64_t wh
 	bell->rung = false;
 }
 
-static void thread_main(int argc, char **argv)
+void sim_thread_run(struct sim_thread *thread)
 {
-	struct sim_thread *thread = sg_actor_self_get_data();
-
-	(void)argc;
-	(void)argv;
+	sim_order_enter(thread);
 	sim_engine_resumed(thread->engine);
 	thread->main(thread->arg);
 	sim_thread_settle(thread);
 	sim_engine_flush(thread->engine);
+	sim_order_leave(thread->engine);
+}
+
+static void thread_main(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	sim_thread_run(sg_actor_self_get_data());
 }
 
 void sim_thread_begin(struct sim_thread *thread)
 {
-	sg_actor_t actor = sg_actor_init(thread->name, thread->machine->host);
+	sg_actor_t actor;
 
+	if (thread->engine->order) {
+		sim_order_begin(thread);
+		return;
+	}
+	actor = sg_actor_init(thread->name, thread->machine->host);
 	sg_actor_set_data(actor, thread);
 	sg_actor_start(actor, thread_main, 0, NULL);
 	if (thread->daemon)
@@ -143,9 +157,15 @@ void sim_engine_rest(struct sim_engine *engine)
 
 void sim_sleep_until(struct sim_engine *engine, uint64_t when_ns)
 {
-	sim_thread_settle(sg_actor_self_get_data());
+	struct sim_thread *self = sg_actor_self_get_data();
+
+	sim_thread_settle(self);
 	if (when_ns <= sim_engine_now_ns(engine))
 		return;
+	if (engine->order) {
+		sim_bell_wait(engine, &self->bell, sim_order_sleep_end_ns(engine, when_ns));
+		return;
+	}
 	sim_engine_flush(engine);
 	sg_actor_sleep_until((double)when_ns * 1e-9);
 	sim_engine_resumed(engine);
