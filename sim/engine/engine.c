@@ -25,7 +25,7 @@ static const char *const side_names[2] = { "client", "server" };
 
 static bool engine_exists;
 
-static GQuark engine_error(void)
+GQuark sim_engine_error(void)
 {
 	return g_quark_from_static_string("sim-engine-error");
 }
@@ -112,7 +112,7 @@ static bool topology_is_valid(const struct sim_topology *topology, GError **erro
 		if (!(topology->paths[i].loss >= 0 && topology->paths[i].loss < 1))
 			wrong = "the loss of a path must be at least 0 and less than 1";
 	if (wrong)
-		g_set_error(error, engine_error(), 0, "Cannot build the simulated platform: %s", wrong);
+		g_set_error(error, sim_engine_error(), 0, "Cannot build the simulated platform: %s", wrong);
 	return !wrong;
 }
 

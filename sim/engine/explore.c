@@ -30,6 +30,7 @@ struct sim_order {
 };
 
 static const struct sim_exploration *exploration; /* NULL: the order is SimGrid's */
+static bool has_returned; /* from main */
 static bool has_ended; /* all actors end: simgrid-mc asks only about orders in which nothing more can happen */
 
 bool sim_order_is_explored(void)
@@ -253,6 +254,7 @@ static void explore_main(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	exploration->main(exploration->arg);
+	has_returned = true;
 }
 
 static void actor_start(const char *name, sg_host_t host, void (*main)(int argc, char **argv), void *data)
@@ -280,7 +282,9 @@ bool sim_explore(const struct sim_exploration *wanted, GError **error)
 		actor_start("thread", host, worker_main, &workers[i]);
 	}
 	simgrid_run();
-	return true;
+	if (!has_returned)
+		g_set_error(error, sim_engine_error(), 0, "The run does not end: each thread waits for another one");
+	return has_returned;
 }
 
 void sim_explore_require(bool holds)

@@ -27,7 +27,7 @@ struct sim_exploration {
 	void *arg;
 };
 
-/** False: an environment error. Returns after one run; never under simgrid-mc. */
+/** False: an environment error, or a run in which all threads wait. Returns after one run; never under simgrid-mc. */
 bool sim_explore(const struct sim_exploration *exploration, GError **error);
 /** In `main`: a property that has to hold in each run. Without simgrid-mc a false one ends the program. */
 void sim_explore_require(bool holds);

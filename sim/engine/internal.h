@@ -111,6 +111,7 @@ uint64_t sim_order_sleep_end_ns(const struct sim_engine *engine, uint64_t when_n
 /** Instead of simgrid_run, by the thread that made the engine. */
 void sim_order_run(struct sim_engine *engine);
 
+GQuark sim_engine_error(void);
 /** Start SimGrid with the hosts and links of a topology; their XML is the caller's. */
 bool sim_platform_start(const struct sim_topology *topology, char **xml, GError **error);
 
