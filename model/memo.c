@@ -49,6 +49,28 @@ const struct model_effect *model_memo_add(struct model_memo *memo, uint32_t part
 	return kept;
 }
 
+bool model_memo_each(const struct model_memo *memo, model_memo_fn each, void *context)
+{
+	size_t size = 0;
+
+	for (uint32_t number = 0; (number = model_arena_next(&memo->arena, number, size));) {
+		const struct model_memo_record *record = model_arena_at(&memo->arena, number);
+
+		if (!each(context, record))
+			return false;
+		size = sizeof(*record) + record->effect.outputs * sizeof(record->effect.output[0]);
+	}
+	return true;
+}
+
+void model_memo_restore(struct model_memo *memo, const struct model_memo_record *record)
+{
+	struct model_memo_key key = { .event = record->event, .part = record->part };
+
+	if (!model_index_find(&memo->index, model_memo_hash(key), model_memo_is, memo, &key))
+		add(memo, key, &record->effect);
+}
+
 uint64_t model_memo_count(const struct model_memo *memo)
 {
 	return memo->index.count;

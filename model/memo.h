@@ -63,6 +63,11 @@ void model_memo_free(struct model_memo *memo);
 /** Remember a copy of the effect; of two threads the first one's stays. Returns what stays. */
 const struct model_effect *model_memo_add(struct model_memo *memo, uint32_t part, struct model_event event,
 					  const struct model_effect *effect);
+/** Call for each, those remembered first first; false from `each` ends it. */
+typedef bool (*model_memo_fn)(void *context, const struct model_memo_record *record);
+bool model_memo_each(const struct model_memo *memo, model_memo_fn each, void *context);
+/** Remember one that model_memo_each told. */
+void model_memo_restore(struct model_memo *memo, const struct model_memo_record *record);
 uint64_t model_memo_count(const struct model_memo *memo);
 uint64_t model_memo_bytes(const struct model_memo *memo);
 

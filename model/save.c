@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#define FORMAT 1u
+#define FORMAT 2u
 #define TEXT_MAX 4096u /* bytes */
 
 /* What has to be the same in the search that reads it, and what was counted. */
@@ -107,6 +107,19 @@ static bool put_wire(void *context, uint32_t number, const struct model_wire *wi
 	return model_stream_is_well(context);
 }
 
+static bool put_effect(void *context, const struct model_memo_record *record)
+{
+	model_stream_put(context, record, sizeof(*record));
+	model_stream_put(context, record->effect.output, record->effect.outputs * sizeof(record->effect.output[0]));
+	return model_stream_is_well(context);
+}
+
+static void put_memo(struct model_stream_out *out, const struct model_memo *memo)
+{
+	put_count(out, model_memo_count(memo));
+	model_memo_each(memo, put_effect, out);
+}
+
 static void put_parts(struct model_stream_out *out, const struct model *model)
 {
 	put_store(out, model->clients);
@@ -115,6 +128,8 @@ static void put_parts(struct model_stream_out *out, const struct model *model)
 	put_store(out, model->texts);
 	put_count(out, model_wires_count(model->wires));
 	model_wires_each(model->wires, put_wire, out);
+	put_memo(out, model->client_memo);
+	put_memo(out, model->server_memo);
 }
 
 static void put_visited(struct model_stream_out *out, const struct model_visited *visited)
@@ -244,10 +259,29 @@ static bool get_wires(struct model_stream_in *in, struct model_wires *wires)
 	return true;
 }
 
+static bool get_memo(struct model_stream_in *in, struct model_memo *memo)
+{
+	g_autofree struct model_memo_record *record = g_malloc(sizeof(*record) +
+							       MODEL_OUTPUTS_MAX * sizeof(record->effect.output[0]));
+	uint64_t count;
+
+	if (!get_count(in, &count))
+		return false;
+	for (; count; count--) {
+		if (!model_stream_get(in, record, sizeof(*record)) || record->effect.outputs > MODEL_OUTPUTS_MAX ||
+		    !model_stream_get(in, record->effect.output,
+				      record->effect.outputs * sizeof(record->effect.output[0])))
+			return false;
+		model_memo_restore(memo, record);
+	}
+	return true;
+}
+
 static bool get_parts(struct model_stream_in *in, struct model *model)
 {
 	return get_store(in, model->clients) && get_store(in, model->servers) && get_store(in, model->pdus) &&
-	       get_store(in, model->texts) && get_wires(in, model->wires);
+	       get_store(in, model->texts) && get_wires(in, model->wires) && get_memo(in, model->client_memo) &&
+	       get_memo(in, model->server_memo);
 }
 
 static bool get_visited(struct model_stream_in *in, struct model_visited *visited)

@@ -6,8 +6,8 @@
  * A search that was stopped goes on from a file, to the same end as if it had never been stopped: the same states,
  * transitions, ends and verdict, and breadth first the same depth and a counterexample as short.
  *
- * In the file: the states seen, those that wait, the parts that they are made of, what was counted, and with liveness
- * the transitions. What events do to parts is not in it; the cores compute that again.
+ * In the file: the states seen, those that wait, the parts that they are made of, what events do to them, what was
+ * counted, and with liveness the transitions.
  */
 
 #include <glib.h>

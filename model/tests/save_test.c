@@ -240,6 +240,28 @@ Test(save, what_was_stopped_goes_on)
 	}
 }
 
+/* What is judged of the whole graph is judged when it goes on, though no state is left. */
+Test(save, what_was_stopped_when_all_states_were_seen_is_judged_later)
+{
+	struct model_options options = { .jobs = 1, .liveness = true };
+	struct scratch scratch = scratch_new();
+	struct model_config config;
+
+	add_faults(&config);
+	config.is_live = true;
+	struct model_result whole = saving_explore(&config, &options);
+	options.bounds.states = whole.numbers.states;
+	struct model_result part = saving_go_on(&config, &options, &scratch);
+	cr_assert_eq(part.outcome, MODEL_BOUND);
+	while (part.outcome == MODEL_BOUND && part.numbers.queue)
+		part = saving_go_on(&config, &options, &scratch);
+	cr_assert_eq(part.outcome, MODEL_BOUND);
+	options.bounds.states = 0;
+	part = saving_go_on(&config, &options, &scratch);
+	assert_same("all seen", &options, &whole, &part);
+	scratch_clear(&scratch);
+}
+
 /* A file that nobody named is for interrupts alone, and its directory is made. */
 Test(save, the_default_file_is_not_written_when_a_bound_is_reached)
 {

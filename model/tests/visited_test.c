@@ -70,3 +70,28 @@ Test(visited, neighbours_push_each_other_on)
 	cr_assert_not(model_visited_add(visited, (struct model_hash){ 0, 0 }, 5));
 	model_visited_free(visited);
 }
+
+/* As a file has them: in their order, which is the worst for a table that grows as they come. */
+Test(visited, a_set_that_expects_many_takes_them_in_order)
+{
+	struct model_visited *visited = model_visited_new(), *again = model_visited_new();
+	struct model_hash hash;
+	uint32_t parent, found;
+
+	for (uint32_t i = 0; i < 200000; i++)
+		model_visited_add(visited, model_hash_end(model_hash_word(model_hash_start(3), i)), i);
+	model_visited_expect(again, model_visited_count(visited));
+	for (uint64_t place = 0; place < model_visited_places(visited); place++) {
+		if (model_visited_at(visited, place, &hash, &parent))
+			cr_assert(model_visited_add(again, hash, parent));
+	}
+	cr_assert_eq(model_visited_count(again), 200000u);
+	cr_assert_leq(model_visited_bytes(again), 24u * 200000u + (1u << 17));
+	for (uint32_t i = 0; i < 200000; i++) {
+		hash = model_hash_end(model_hash_word(model_hash_start(3), i));
+		cr_assert(model_visited_find(again, hash, &found));
+		cr_assert_eq(found, i);
+	}
+	model_visited_free(visited);
+	model_visited_free(again);
+}
