@@ -7,8 +7,8 @@
  * Nothing but the states of the threads themselves knows their numbers: the client core knows an operation by its own
  * number, which the thread keeps, and what a thread may start depends on all others alike. Only a thread that writes is
  * told apart, by what it writes (model_source_of_step), and one that calls fsync by what it wrote; so they are taken for
- * no other. Hence sorting the states of the
- * threads that do the same, when a client side is kept, gives all that can be swapped into each other one form.
+ * no other. Hence sorting the states of the threads that do the same, when a client side is kept, gives all that can be
+ * swapped into each other one form.
  *
  * A trace of such forms is none of the threads as they are. So the way to a fault is gone again without symmetry, and
  * each move names the thread that stands there.
@@ -19,12 +19,18 @@
 
 #include <string.h>
 
+static bool same_command(const struct smb_ops_command *a, const struct smb_ops_command *b)
+{
+	return a->kind == b->kind && a->bytes == b->bytes && a->mode == b->mode && !strcmp(a->source, b->source) &&
+	       !strcmp(a->target, b->target);
+}
+
 static bool same_step(const struct model_step *a, const struct model_step *b)
 {
 	if (a->kind != b->kind || a->kind == MODEL_STEP_WRITE || a->kind == MODEL_STEP_FSYNC)
 		return false;
 	if (a->kind == MODEL_STEP_COMMAND)
-		return !memcmp(&a->command, &b->command, sizeof(a->command));
+		return same_command(&a->command, &b->command);
 	return a->file == b->file && a->offset == b->offset && a->length == b->length && a->access == b->access &&
 	       a->direct == b->direct;
 }

@@ -35,8 +35,8 @@ void client_commands_start(struct smb_client *client)
 		return;
 	for (uint32_t i = 0; i < sizeof(config.lease_seed); i++)
 		config.lease_seed[i] = (uint8_t)(client->client_guid[i] ^ 0x5a); /* apart from the keys of OPEN */
-	ops = smb_ops_init(ops, &limits, &config);
-	assert(ops);
+	if (!smb_ops_init(ops, &limits, &config))
+		assert(!"limits and policy are of a client that is valid");
 }
 
 /** What protocol/ops knows, handles above all, is of a session that was lost: nothing of it may be sent (C22). */
