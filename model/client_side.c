@@ -433,6 +433,8 @@ static struct model_hash hash_side(struct model_worker *worker, struct model_has
 {
 	struct model *model = worker->model;
 
+	if (model->config.is_exact)
+		return model_hash_end(model_hash_bytes(model_hash_start(7), worker->client, model->client_block));
 	for (uint32_t i = 0; i < model->config.client_limits.channels; i++) {
 		struct smb_channel_info info;
 

@@ -248,7 +248,11 @@ static struct model_hash form_of(struct model_worker *worker)
 
 static struct model_hash hash_side(struct model_worker *worker, struct model_hash form)
 {
-	for (uint32_t i = 0; i < worker->model->config.server_limits.connections; i++) {
+	const struct model *model = worker->model;
+
+	if (model->config.is_exact)
+		return model_hash_end(model_hash_bytes(model_hash_start(8), worker->server, model->server_block));
+	for (uint32_t i = 0; i < model->config.server_limits.connections; i++) {
 		struct smb_server_connection_info info;
 
 		smb_server_look(model_server_core(worker->server), i, &info);

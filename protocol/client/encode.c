@@ -17,7 +17,7 @@ struct encoder {
 	const struct smb_client *client;
 	struct smb_encoder out;
 	uint32_t order[RANKS_MAX]; /* slots in canonical order */
-	uint32_t rank[RANKS_MAX]; /* the place of each slot in it */
+	uint32_t rank[RANKS_MAX]; /* the place of each slot in it; NONE: the slot is free */
 };
 
 static void put8(struct encoder *encoder, uint64_t value)
@@ -54,15 +54,26 @@ static void put_time(struct encoder *encoder, uint64_t when_ns)
 	put64(encoder, when_ns == NEVER ? NEVER : when_ns - encoder->client->now_ns);
 }
 
+static bool was_sent_before(const struct smb_request *a, const struct smb_request *b)
+{
+	return a->channel != b->channel ? a->channel < b->channel : a->message_id < b->message_id;
+}
+
+/** On which channel a request that is not under way was before, under which MessageId, counts no more: they come by what
+ *  they are for. */
 static bool comes_before(const struct smb_request *a, const struct smb_request *b)
 {
 	if (a->state != b->state)
 		return a->state > b->state; /* SENT first */
-	if (a->channel != b->channel)
-		return a->channel < b->channel;
-	if (a->message_id != b->message_id)
-		return a->message_id < b->message_id;
-	return a->op < b->op;
+	if (a->state == SMB_REQUEST_SENT)
+		return was_sent_before(a, b);
+	if (a->op != b->op)
+		return a->op < b->op;
+	if (a->file != b->file)
+		return a->file < b->file;
+	if (a->offset != b->offset)
+		return a->offset < b->offset;
+	return a->data_source != b->data_source ? a->data_source < b->data_source : a->data_offset < b->data_offset;
 }
 
 /** Sort the requests under way; sixteen or so of them. */
@@ -71,6 +82,7 @@ static void rank_requests(struct encoder *encoder)
 	const struct smb_client *client = encoder->client;
 	uint32_t count = 0;
 
+	memset(encoder->rank, 0xff, sizeof(encoder->rank));
 	for (uint32_t slot = 0; client->requests.size <= RANKS_MAX && slot < client->requests.size; slot++) {
 		const struct smb_request *request = client_request_at(client, slot);
 		uint32_t at = count;
@@ -229,6 +241,7 @@ static void put_flow(struct encoder *encoder, const struct client_op *op)
 	if (op->io_taken) {
 		put32(encoder, op->take.bytes);
 		put32(encoder, op->take.credits);
+		put8(encoder, op->take.instance == client_channel_at(encoder->client, op->channel)->credits.instance);
 	}
 	put32(encoder, op->outstanding);
 }
@@ -458,6 +471,7 @@ static void put_session(struct encoder *encoder, const struct client_session *se
 	put32(encoder, session->max_transact);
 	put32(encoder, session->max_read);
 	put32(encoder, session->max_write);
+	put32(encoder, session->max_buf);
 	put32(encoder, session->rsize); /* those of the first NEGOTIATE may be kept */
 	put32(encoder, session->wsize);
 	put32(encoder, session->ra_pages);

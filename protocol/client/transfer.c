@@ -54,10 +54,11 @@ void client_transfer_abandon(struct smb_client *client, struct client_op *op)
 	}
 	while (transfer->head != NONE) {
 		uint32_t slot = transfer->head;
+		struct smb_request *request = client_request_at(client, slot);
 
-		transfer->head = client_request_at(client, slot)->chain;
-		if (client_request_at(client, slot)->state == SMB_REQUEST_SENT) {
-			client_request_at(client, slot)->op = NONE; /* its answer finds nobody */
+		transfer->head = request->chain;
+		if (request->state == SMB_REQUEST_SENT) {
+			request->op = request->chain = NONE; /* its answer finds nobody */
 			op->outstanding--;
 			continue;
 		}

@@ -171,8 +171,9 @@ struct smb_writeback_action smb_writeback_step(struct smb_writeback *pass, const
 	uint32_t busy;
 
 	assert(view->wsize);
-	if (one_at_a_time(view) && pass->write != SMB_WRITE_NONE && view->writes[pass->write].length)
+	if (pass->write != SMB_WRITE_NONE && view->writes[pass->write].length)
 		return wait_for(pass->write);
+	pass->write = SMB_WRITE_NONE;
 	if (background_is_over(pass, view))
 		return step_end(pass, view);
 	while (!next_run(pass, view, &run, &busy)) {
@@ -232,7 +233,8 @@ struct smb_writeback_write smb_writeback_cut(struct smb_writeback *pass, const s
 	cut.offset = run.start;
 	cut.write = smb_dirty_take(view->dirty, view->runs, view->writes, run.start, end, &cut.data);
 	assert(cut.write != SMB_WRITE_NONE);
-	pass->write = cut.write;
+	if (one_at_a_time(view))
+		pass->write = cut.write;
 	if (!run.again)
 		pass->position = past(view, end);
 	if (pass->kind != SMB_WRITEBACK_SYNC) {

@@ -52,7 +52,7 @@ struct smb_writeback {
 	uint64_t chunk_left; /* not SYNC: bytes until it ends */
 	bool running; /* SYNC: not done yet */
 	bool wrapped; /* not SYNC: it went on at the start of the file */
-	uint32_t write; /* the last WRITE cut, for those that go one at a time; SMB_WRITE_NONE */
+	uint32_t write; /* the WRITE under way, for those that go one at a time; SMB_WRITE_NONE */
 };
 
 enum smb_writeback_step {

@@ -27,7 +27,11 @@ static void put_connection(struct smb_encoder *writer, const struct smb_server *
 	smb_encode16(writer, on->security_mode);
 	smb_encode32(writer, on->client_capabilities);
 	smb_encode32(writer, on->capabilities);
+	smb_encode32(writer, on->max_read); /* these and the window's width: of the time when it was connected */
+	smb_encode32(writer, on->max_write);
+	smb_encode32(writer, on->max_transact);
 	smb_encode_bytes(writer, on->client_guid, sizeof(on->client_guid));
+	smb_encode32(writer, on->window.max);
 	smb_encode32(writer, on->window.range);
 	smb_encode32(writer, on->window.used);
 	for (uint32_t i = 0; on->window.used && i < on->window.range; i++) {
