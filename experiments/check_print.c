@@ -139,7 +139,10 @@ void lab_check_print_text(const struct lab_check *check, struct model *model, co
 	struct model_numbers kept;
 
 	model_look(model, &kept);
-	printf("%s: %s\n", check->path, check->title);
+	if (g_str_has_suffix(check->path, check->title)) /* it has no title of its own */
+		printf("%s\n", check->path);
+	else
+		printf("%s: %s\n", check->path, check->title);
 	if (result->trace)
 		print_trace(model, result->trace, NULL);
 	printf("states %" G_GUINT64_FORMAT ", transitions %" G_GUINT64_FORMAT ", depth %u, ends %" G_GUINT64_FORMAT
