@@ -112,6 +112,35 @@ Test(save_file, a_file_that_is_cut_off_or_goes_on_behind_its_end_is_refused)
 	scratch_clear(&scratch);
 }
 
+/* Behind the 24 bytes by which a file is known: the order of bytes, and the format. */
+Test(save_file, a_file_of_another_machine_or_format_is_refused_and_says_so)
+{
+	static const struct {
+		size_t at;
+		const char *says;
+	} cases[] = {
+		{ 0, "was not written by smblab check --save" },
+		{ 24, "was written on a machine of another kind" },
+		{ 28, ", and this program reads format 2: begin again" },
+	};
+	struct scratch scratch = scratch_new();
+	struct model_config config;
+	size_t length;
+	g_autofree char *bytes = write_small(&scratch, &config, &length);
+
+	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+		struct model_result result;
+
+		bytes[cases[i].at] ^= 64;
+		cr_assert(g_file_set_contents(scratch.file, bytes, (gssize)length, NULL));
+		result = resume(&config, &scratch, &saving_plain, (struct model_options){ .liveness = true });
+		assert_refused(&result, cases[i].says);
+		model_result_clear(&result);
+		bytes[cases[i].at] ^= 64;
+	}
+	scratch_clear(&scratch);
+}
+
 Test(save_file, a_file_in_which_any_bit_is_another_is_refused)
 {
 	struct scratch scratch = scratch_new();
