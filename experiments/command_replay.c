@@ -409,7 +409,7 @@ int lab_command_replay(int argc, char **argv)
 			"PDU. Exit code 1: the recorded rule is broken at the frame that has the comment; 4: it is "
 			"not, "
 			"as with a rule about what no PDU shows.",
-		.example = "smblab replay out/check-credits-1ch/replay.smblab",
+		.example = "smblab replay out/check-max-credits/replay.smblab",
 		.options = entries,
 		.least = 1,
 		.most = 1,
