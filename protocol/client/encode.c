@@ -2,57 +2,16 @@
 /*
  * The state in canonical form: two blocks that behave the same from now on give the same bytes.
  *
- * Left out: what was configured, statistics, slot numbers (requests are numbered by channel and MessageId), where the
- * window of MessageIds and the clock stand (ids and times are relative to it), unused slots.
+ * Left out: what was configured, statistics, slot numbers (requests under way are numbered by channel and MessageId,
+ * others by what they are for), where the window of MessageIds and the clock stand (ids and times are relative to it),
+ * unused slots.
  */
+#include "protocol/client/encode.h"
 #include "protocol/client/write.h"
-#include "protocol/wire/encoder.h"
 
 #include <string.h>
 
 #define NS_PER_S UINT64_C(1000000000)
-#define RANKS_MAX 256u /* tables of requests up to this size are numbered canonically, larger ones by slot */
-
-struct encoder {
-	const struct smb_client *client;
-	struct smb_encoder out;
-	uint32_t order[RANKS_MAX]; /* slots in canonical order */
-	uint32_t rank[RANKS_MAX]; /* the place of each slot in it; NONE: the slot is free */
-};
-
-static void put8(struct encoder *encoder, uint64_t value)
-{
-	smb_encode8(&encoder->out, value);
-}
-
-static void put32(struct encoder *encoder, uint64_t value)
-{
-	smb_encode32(&encoder->out, value);
-}
-
-static void put64(struct encoder *encoder, uint64_t value)
-{
-	smb_encode64(&encoder->out, value);
-}
-
-static void put_bytes(struct encoder *encoder, const void *bytes, size_t length)
-{
-	smb_encode_bytes(&encoder->out, bytes, length);
-}
-
-static void put_slice(struct encoder *encoder, struct smb_slice slice)
-{
-	put32(encoder, slice.length);
-	if (!slice.length)
-		return;
-	put64(encoder, slice.source);
-	put64(encoder, slice.offset);
-}
-
-static void put_time(struct encoder *encoder, uint64_t when_ns)
-{
-	put64(encoder, when_ns == NEVER ? NEVER : when_ns - encoder->client->now_ns);
-}
 
 static bool was_sent_before(const struct smb_request *a, const struct smb_request *b)
 {
@@ -97,19 +56,6 @@ static void rank_requests(struct encoder *encoder)
 	for (uint32_t i = 0; i < count; i++)
 		encoder->rank[encoder->order[i]] = i;
 }
-
-static uint32_t rank_of(const struct encoder *encoder, uint32_t slot)
-{
-	return slot == NONE || encoder->client->requests.size > RANKS_MAX ? slot : encoder->rank[slot];
-}
-
-static void put_list(struct encoder *encoder, struct client_list list)
-{
-	for (uint32_t op = list.head; op != NONE; op = client_op_at(encoder->client, op)->link)
-		put32(encoder, op);
-	put32(encoder, NONE);
-}
-
 static void put_credits(struct encoder *encoder, const struct smb_credits *credits)
 {
 	put32(encoder, (uint32_t)credits->ordinary);
@@ -219,246 +165,6 @@ static void put_requests(struct encoder *encoder)
 		put_request(encoder, client_request_at(client, slot));
 	}
 }
-
-static void put_flow(struct encoder *encoder, const struct client_op *op)
-{
-	put32(encoder, op->channel);
-	put8(encoder, op->headers_taken);
-	put8(encoder, op->io_taken);
-	put8(encoder, op->stalled);
-	put8(encoder, op->failed);
-	put8(encoder, op->lost);
-	put8(encoder, op->losses);
-	put8(encoder, op->work);
-	put8(encoder, op->session_count != encoder->client->session.count);
-	put_time(encoder, op->wait == OP_SESSION ? op->give_up_ns : NEVER);
-	put8(encoder, op->gave_up);
-	if (op->wait == OP_CREDITS || op->headers_taken || op->io_taken) {
-		put8(encoder, op->need);
-		put32(encoder, op->need_headers);
-		put32(encoder, op->need_bytes);
-	}
-	if (op->io_taken) {
-		put32(encoder, op->take.bytes);
-		put32(encoder, op->take.credits);
-		put8(encoder, op->take.instance == client_channel_at(encoder->client, op->channel)->credits.instance);
-	}
-	put32(encoder, op->outstanding);
-}
-
-static void put_read(struct encoder *encoder, const struct client_op *op)
-{
-	const struct smb_reader *reader = &op->reader;
-	const struct op_transfer *transfer = &op->transfer;
-
-	put64(encoder, reader->position);
-	put64(encoder, reader->end);
-	put64(encoder, reader->wanted_end);
-	put8(encoder, reader->waited);
-	put8(encoder, reader->single);
-	put64(encoder, reader->window.start);
-	put32(encoder, reader->window.pages);
-	put64(encoder, reader->window.mark);
-	put64(encoder, op->window.start);
-	put64(encoder, op->window.end);
-	put64(encoder, op->window.mark);
-	put8(encoder, op->window.issued > 0);
-	put32(encoder, rank_of(encoder, op->window.wait_for));
-	put32(encoder, rank_of(encoder, op->window.before));
-	put_slice(encoder, op->window.head);
-	put64(encoder, transfer->position);
-	put64(encoder, transfer->end);
-	put32(encoder, rank_of(encoder, transfer->head));
-	put_slice(encoder, transfer->data);
-	put8(encoder, transfer->at_end);
-	put64(encoder, op->offset);
-	put64(encoder, op->length);
-}
-
-/** The request that carries WRITE `write` of a file, by its canonical number. */
-static uint32_t rank_of_write(const struct encoder *encoder, uint32_t file, uint32_t write)
-{
-	const struct smb_client *client = encoder->client;
-
-	for (uint32_t slot = 0; write != SMB_WRITE_NONE && slot < client->requests.size; slot++) {
-		const struct smb_request *request = client_request_at(client, slot);
-
-		if (request->state == SMB_REQUEST_SENT && request->purpose == PURPOSE_WRITE_BACK &&
-		    request->file == file && request->write == write)
-			return rank_of(encoder, slot);
-	}
-	return NONE;
-}
-
-/** Its last WRITE is not in the socket yet. */
-static bool is_held_up(const struct smb_client *client, const struct client_op *op)
-{
-	return op->wrote_on != NONE && client_channel_at(client, op->wrote_on)->is_full;
-}
-
-static void put_pass(struct encoder *encoder, const struct client_op *op)
-{
-	const struct smb_writeback *pass = &op->pass;
-
-	put8(encoder, op->passing);
-	put8(encoder, op->passed);
-	if (is_held_up(encoder->client, op))
-		put32(encoder, op->wrote_on);
-	put32(encoder, op->lost_data);
-	if (!op->passing)
-		return;
-	put8(encoder, pass->kind);
-	put64(encoder, pass->start);
-	put64(encoder, pass->end);
-	put64(encoder, pass->position);
-	put64(encoder, pass->chunk_left);
-	put8(encoder, pass->wrapped);
-	put32(encoder, rank_of_write(encoder, op->file, pass->write));
-}
-
-static void put_write(struct encoder *encoder, const struct client_op *op)
-{
-	const struct smb_writer *writer = &op->writer;
-
-	put8(encoder, op->uncached);
-	put64(encoder, writer->begin);
-	put64(encoder, writer->position);
-	put64(encoder, writer->end);
-	put64(encoder, writer->source);
-	put64(encoder, writer->source_offset);
-	put8(encoder, writer->read_tried);
-	put64(encoder, op->transfer.position);
-	put64(encoder, op->transfer.end);
-	put32(encoder, rank_of(encoder, op->transfer.head));
-	put_slice(encoder, op->transfer.data);
-	put8(encoder, op->transfer.at_end);
-}
-
-static void put_op(struct encoder *encoder, const struct client_op *op)
-{
-	put8(encoder, op->wait);
-	if (op->wait == OP_FREE)
-		return;
-	put8(encoder, op->kind);
-	put_flow(encoder, op);
-	put32(encoder, op->step);
-	put32(encoder, op->tries);
-	put32(encoder, op->status);
-	put8(encoder, op->handle_is_open);
-	if (op->handle_is_open || op->wait == OP_REPLY) {
-		put64(encoder, op->handle.persistent);
-		put64(encoder, op->handle.volatile_id);
-	}
-	put32(encoder, op->file);
-	put8(encoder, op->verdict);
-	put64(encoder, op->bytes);
-	if (op->kind == SMB_OP_READ)
-		put_read(encoder, op);
-	if (op->kind == SMB_OP_WRITE)
-		put_write(encoder, op);
-	if (op->kind == SMB_OP_COMMAND) {
-		put32(encoder, op->lane);
-		put32(encoder, op->members);
-		put8(encoder, op->error);
-	}
-	if (op->kind == SMB_OP_OPEN) {
-		put8(encoder, op->random_hint);
-		put8(encoder, op->access);
-		put8(encoder, op->create);
-		put8(encoder, op->truncate);
-		put8(encoder, op->absent);
-	}
-	put8(encoder, op->without_flush);
-	put_pass(encoder, op);
-	put_bytes(encoder, op->name, strlen(op->name) + 1);
-}
-
-static void put_run(struct encoder *encoder, const struct smb_page_run *run)
-{
-	put64(encoder, run->start);
-	put64(encoder, run->pages);
-	put8(encoder, run->state);
-	if (run->state == SMB_PAGE_READING) {
-		put32(encoder, rank_of(encoder, run->reader));
-		return;
-	}
-	put64(encoder, run->source);
-	put64(encoder, run->source_offset);
-	put32(encoder, run->zero_tail);
-}
-
-static void put_marks(struct encoder *encoder, const struct smb_page_cache *cache)
-{
-	for (uint32_t i = 0; i < SMB_PAGE_MARKS_MAX; i++)
-		put64(encoder, cache->marks[(cache->next_mark + i) % SMB_PAGE_MARKS_MAX]);
-}
-
-static void put_dirty(struct encoder *encoder, uint32_t i)
-{
-	const struct client_file *file = client_file_at(encoder->client, i);
-	const struct smb_dirty *dirty = &file->dirty;
-	const struct smb_dirty_run *runs = client_dirty_runs_of(encoder->client, i);
-
-	put8(encoder, file->flush);
-	put8(encoder, file->has_expired);
-	put_time(encoder, file->dirty_since_ns);
-	put32(encoder, file->writes);
-	put32(encoder, dirty->sync_passes);
-	put64(encoder, dirty->flush_from);
-	put8(encoder, dirty->room_wanted);
-	put8(encoder, dirty->error);
-	put32(encoder, dirty->run_count);
-	for (uint32_t n = 0; n < dirty->run_count; n++) {
-		put64(encoder, runs[n].start);
-		put64(encoder, runs[n].end);
-		put64(encoder, runs[n].source);
-		put64(encoder, runs[n].source_offset);
-		put32(encoder, rank_of_write(encoder, i, runs[n].write));
-		put8(encoder, runs[n].again);
-	}
-}
-
-static void put_file(struct encoder *encoder, uint32_t i)
-{
-	const struct client_file *file = client_file_at(encoder->client, i);
-	const struct smb_page_run *runs = client_runs_of(encoder->client, i);
-
-	put8(encoder, file->state);
-	if (file->state == FILE_FREE)
-		return;
-	put64(encoder, file->id.persistent);
-	put64(encoder, file->id.volatile_id);
-	put64(encoder, file->bytes);
-	put8(encoder, file->is_invalid);
-	put8(encoder, file->reopen_wanted);
-	put64(encoder, file->failed_start < file->failed_end ? file->failed_start : 0);
-	put64(encoder, file->failed_start < file->failed_end ? file->failed_end : 0);
-	put8(encoder, file->access);
-	put8(encoder, file->direct);
-	put_bytes(encoder, file->name, strlen(file->name) + 1);
-	put_bytes(encoder, file->lease_key, sizeof(file->lease_key));
-	put32(encoder, file->lease_state);
-	put8(encoder, file->oplock_level);
-	put8(encoder, file->random_hint);
-	put8(encoder, file->break_pending);
-	put8(encoder, file->broken_early);
-	put8(encoder, file->early_break_waits);
-	if (file->state == FILE_OPENING)
-		return;
-	put32(encoder, file->ra.ra_pages);
-	put64(encoder, file->ra.start);
-	put32(encoder, file->ra.size);
-	put32(encoder, file->ra.async_size);
-	put64(encoder, file->ra.prev_page);
-	put32(encoder, file->ra.extra_requests);
-	put64(encoder, file->cache.newest);
-	put_marks(encoder, &file->cache);
-	put_dirty(encoder, i);
-	put32(encoder, file->cache.run_count);
-	for (uint32_t n = 0; n < file->cache.run_count; n++)
-		put_run(encoder, &runs[n]);
-}
-
 static void put_session(struct encoder *encoder, const struct client_session *session)
 {
 	put32(encoder, session->dialect);
@@ -565,9 +271,9 @@ size_t smb_client_encode(const struct smb_client *client, uint8_t *buffer, size_
 		put_channel(&encoder, client_channel_at(client, i));
 	put_requests(&encoder);
 	for (uint32_t i = 0; i < client_op_slots(client); i++)
-		put_op(&encoder, client_op_at(client, i));
+		client_encode_op(&encoder, client_op_at(client, i));
 	for (uint32_t i = 0; i < client->limits.files; i++)
-		put_file(&encoder, i);
+		client_encode_file(&encoder, i);
 	put32(&encoder, client->outputs_count);
 	for (uint32_t i = 0; i < client->outputs_count; i++)
 		put_output(&encoder, &client_outputs(client)[(client->outputs_head + i) % client->limits.outputs]);
