@@ -4,7 +4,7 @@
 
 /** Answers that nobody waits for any more, and the handles that they bring; private to protocol/client. */
 
-#include "protocol/client/state.h"
+#include "protocol/client/internal.h"
 
 /** Send a CLOSE for a handle that has no owner, when there is a channel and a credit. False: no slot is free now. */
 bool client_close_later(struct smb_client *client, struct smb2_file_id id);

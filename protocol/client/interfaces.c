@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The server's network interfaces and which of them the next channel goes to (facts A9). */
-#include "protocol/client/state.h"
+#include "protocol/client/internal.h"
 
 #include <string.h>
 

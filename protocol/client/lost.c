@@ -5,7 +5,7 @@
  * Up to 6.9 the pages of such a READ stay in the cache, not up to date, and the reader has each of them read alone
  * (cifs_readv_complete, filemap_update_page). From netfs on the READ itself is sent again, on another channel.
  */
-#include "protocol/client/state.h"
+#include "protocol/client/internal.h"
 
 /* Slots that lost READs do not occupy: those who bring the session and the handles back need them. */
 #define LOST_LEAVES_FREE (3u + CLIENT_REQUEST_RESERVE)

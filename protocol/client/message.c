@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What each request says. Field values are those of captures/ops-6.1 unless noted. */
 #include "protocol/client/cancel.h"
+#include "protocol/client/internal.h"
 #include "protocol/client/smb1.h"
-#include "protocol/client/state.h"
 #include "protocol/wire/contexts.h"
 #include "protocol/wire/endian.h"
 #include "protocol/wire/names.h"

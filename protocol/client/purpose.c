@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What requests are for: the command of each and the credits that it takes. */
-#include "protocol/client/state.h"
+#include "protocol/client/internal.h"
 
 #include <assert.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From the wish to send to a request on the wire: channel, credits, slot, MessageId. */
+#include "protocol/client/internal.h"
 #include "protocol/client/smb1.h"
-#include "protocol/client/state.h"
 #include "protocol/client/tables.h"
 
 #include <assert.h>

@@ -13,7 +13,7 @@
  * no DFS referral is asked for; no ECHO is sent; shell operations (SMB_OP_COMMAND) are not taken, protocol/ops speaks SMB2.
  */
 
-#include "protocol/client/state.h"
+#include "protocol/client/internal.h"
 
 static inline bool client_is_smb1(const struct smb_client *client)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "protocol/client/tables.h"
 
-#include "protocol/client/state.h"
+#include "protocol/client/internal.h"
 
 #include <assert.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* READs that one operation waits for: a page read alone (cifs_readpage), and uncached reads (cifs_direct_readv). */
-#include "protocol/client/state.h"
+#include "protocol/client/internal.h"
 
 #include <assert.h>
 

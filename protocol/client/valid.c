@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What must hold of the block between two calls. */
-#include "protocol/client/state.h"
+#include "protocol/client/internal.h"
 
 /** True when the list holds only operations that wait for `wait`; adds how many. */
 static bool list_is_valid(const struct smb_client *client, struct client_list list, enum op_wait wait, uint32_t *count)

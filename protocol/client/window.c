@@ -5,7 +5,7 @@
  * netfs (6.10 on, policy read_whole_pages off) cuts READs at rsize, also inside a page. Such a page belongs to the READ
  * that has its last bytes, and is up to date when that one and the one before have ended (netfs_rreq_unlock_folios).
  */
-#include "protocol/client/state.h"
+#include "protocol/client/internal.h"
 
 #include <assert.h>
 

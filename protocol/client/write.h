@@ -4,7 +4,7 @@
 
 /** WRITE, FSYNC and the writing back of dirty pages; private to protocol/client. */
 
-#include "protocol/client/state.h"
+#include "protocol/client/internal.h"
 
 /* write.c: one write(2) */
 
