@@ -181,22 +181,22 @@ static int check_config(const char *path, const struct check_options *options)
 {
 	GError *error = NULL;
 	struct lab_check *check = lab_check_load(path, options->sets, &error);
-	struct lab_save *save;
+	struct lab_save *saving;
 	struct model *model;
 	int code;
 
 	if (!check)
 		return lab_fail(error);
 	model = model_new(&check->model, &error);
-	save = lab_save_new(check, &(struct lab_save_options){
-					   .save = options->save,
-					   .resume = options->resume,
-					   .arguments = options->arguments,
-					   .give_up = &give_up_wanted,
-					   .only_named = options->json,
-				   });
-	code = model ? explore(check, model, options, save) : lab_fail(lab_check_error(error));
-	lab_save_free(save);
+	saving = lab_save_new(check, &(struct lab_save_options){
+					     .save = options->save,
+					     .resume = options->resume,
+					     .arguments = options->arguments,
+					     .give_up = &give_up_wanted,
+					     .only_named = options->json,
+				     });
+	code = model ? explore(check, model, options, saving) : lab_fail(lab_check_error(error));
+	lab_save_free(saving);
 	model_free(model);
 	lab_check_free(check);
 	return code;
