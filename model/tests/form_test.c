@@ -219,6 +219,39 @@ Test(form, the_explorer_counts_forms)
 	cr_assert_eq(result.numbers.states, forms);
 }
 
+static uint64_t explored(const struct model_config *config, bool depth_first)
+{
+	struct model_result result;
+	struct model *model = model_new(config, NULL);
+
+	model_explore(model, &(struct model_options){ .jobs = 1, .depth_first = depth_first, .liveness = true },
+		      &result);
+	model_free(model);
+	cr_assert_eq(result.outcome, MODEL_HOLDS, "%s: %s", result.found.rule, result.found.text);
+	return result.numbers.states;
+}
+
+/* A timer may come between what a command learned and its next step; what was never looked up has no age. */
+Test(form, what_commands_know_is_as_old_as_it_is_now)
+{
+	struct model_config config;
+
+	one_file_from_two(&config, 1);
+	config.client.policy = smb_era_find("next")->policy;
+	config.starts_mounted = false;
+	config.is_live = true;
+	config.threads = 1;
+	config.thread[0] = (struct model_thread){
+		.steps = 1,
+		.step = { { .kind = MODEL_STEP_COMMAND, .command = { .kind = SMB_OPS_LS } } },
+	};
+	config.faults[MODEL_FAULT_TIMER] = 1;
+	config.freedom.grants = 1;
+	config.freedom.grant[0] = 1;
+	model_config_set_limits(&config, 1);
+	cr_expect_eq(explored(&config, false), explored(&config, true));
+}
+
 /* A server that refuses every WRITE, and a client that sends it again and again: a circle. */
 Test(form, a_client_that_sends_without_end_goes_round)
 {

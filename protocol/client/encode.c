@@ -241,7 +241,7 @@ static void put_commands(struct encoder *encoder)
 		out->used = SIZE_MAX / 2;
 		return;
 	}
-	size_t length = smb_ops_encode(ops, out->buffer + out->used, out->size - out->used);
+	size_t length = smb_ops_encode(ops, client->now_ns, out->buffer + out->used, out->size - out->used);
 	out->used = length ? out->used + length : SIZE_MAX / 2;
 }
 

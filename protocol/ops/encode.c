@@ -7,16 +7,16 @@
 #define NEGATIVE_LIVES_MS 1000u /* lookup.c: negative names are good for a second */
 
 /** How old; all ages at which nothing counts any more are one. */
-static void put_age(struct smb_encoder *encoder, const struct smb_ops *ops, uint64_t then_ns)
+static void put_age(struct smb_encoder *encoder, const struct smb_ops *ops, uint64_t now_ns, uint64_t then_ns)
 {
 	uint32_t lives_ms = ops->config.actimeo_ms > NEGATIVE_LIVES_MS ? ops->config.actimeo_ms : NEGATIVE_LIVES_MS;
 	uint64_t old_ns = (lives_ms + 1) * NS_PER_MS;
-	uint64_t age_ns = ops->now_ns - then_ns;
+	uint64_t age_ns = now_ns - then_ns;
 
 	smb_encode64(encoder, age_ns < old_ns ? age_ns : old_ns);
 }
 
-static void put_dentry(struct smb_encoder *encoder, const struct smb_ops *ops, uint32_t i)
+static void put_dentry(struct smb_encoder *encoder, const struct smb_ops *ops, uint64_t now_ns, uint32_t i)
 {
 	const struct ops_dentry *dentry = ops_dentry(ops, i);
 
@@ -39,13 +39,15 @@ static void put_dentry(struct smb_encoder *encoder, const struct smb_ops *ops, u
 	smb_encode64(encoder, dentry->file_number);
 	smb_encode64(encoder, dentry->size);
 	if (dentry->attributes_hold)
-		put_age(encoder, ops, dentry->attributes_ns);
-	put_age(encoder, ops, dentry->looked_up_ns);
+		put_age(encoder, ops, now_ns, dentry->attributes_ns);
+	/* it counts when the name is gone, and the root never is; a name not looked up yet gets its time then */
+	if (i != OPS_ROOT && dentry->state != OPS_DENTRY_UNKNOWN)
+		put_age(encoder, ops, now_ns, dentry->looked_up_ns);
 	smb_encode64(encoder, dentry->dirty_start);
 	smb_encode64(encoder, dentry->dirty_end);
 }
 
-static void put_file(struct smb_encoder *encoder, const struct smb_ops *ops, uint32_t i)
+static void put_file(struct smb_encoder *encoder, const struct smb_ops *ops, uint64_t now_ns, uint32_t i)
 {
 	const struct ops_file *file = ops_file(ops, i);
 
@@ -58,7 +60,7 @@ static void put_file(struct smb_encoder *encoder, const struct smb_ops *ops, uin
 	smb_encode64(encoder, file->id.persistent);
 	smb_encode64(encoder, file->id.volatile_id);
 	if (file->state == OPS_FILE_DEFERRED)
-		smb_encode64(encoder, file->close_ns > ops->now_ns ? file->close_ns - ops->now_ns : 0);
+		smb_encode64(encoder, file->close_ns > now_ns ? file->close_ns - now_ns : 0);
 }
 
 static void put_member(struct smb_encoder *encoder, const struct ops_member *member)
@@ -143,7 +145,7 @@ static void put_command(struct smb_encoder *encoder, const struct smb_ops *ops)
 	smb_encode64(encoder, ops->bytes_written);
 }
 
-size_t smb_ops_encode(const struct smb_ops *ops, uint8_t *buffer, size_t size)
+size_t smb_ops_encode(const struct smb_ops *ops, uint64_t now_ns, uint8_t *buffer, size_t size)
 {
 	struct smb_encoder encoder = { buffer, size, 0 };
 
@@ -151,9 +153,9 @@ size_t smb_ops_encode(const struct smb_ops *ops, uint8_t *buffer, size_t size)
 	smb_encode32(&encoder, ops->config.wsize);
 	smb_encode32(&encoder, ops->leases);
 	for (uint32_t i = 0; i < ops->limits.dentries; i++)
-		put_dentry(&encoder, ops, i);
+		put_dentry(&encoder, ops, now_ns, i);
 	for (uint32_t i = 0; i < ops->limits.files; i++)
-		put_file(&encoder, ops, i);
+		put_file(&encoder, ops, now_ns, i);
 	smb_encode8(&encoder, ops->busy);
 	if (ops->busy)
 		put_command(&encoder, ops);

@@ -53,8 +53,9 @@ size_t smb_ops_size(const struct smb_ops_limits *limits);
 struct smb_ops *smb_ops_init(void *block, const struct smb_ops_limits *limits, const struct smb_ops_config *config);
 size_t smb_ops_block_size(const struct smb_ops *ops);
 bool smb_ops_is_valid(const struct smb_ops *ops);
-/** The state in canonical form for hashing, as smb_client_encode. Returns bytes written, 0 when `size` is too small. */
-size_t smb_ops_encode(const struct smb_ops *ops, uint8_t *buffer, size_t size);
+/** The state in canonical form for hashing, as smb_client_encode; times as ages at `now_ns`. Returns bytes written, 0 when
+ *  `size` is too small. */
+size_t smb_ops_encode(const struct smb_ops *ops, uint64_t now_ns, uint8_t *buffer, size_t size);
 
 /** How a command ended: an errno in words. */
 enum smb_ops_error {
