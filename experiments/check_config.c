@@ -2,6 +2,7 @@
 #include "experiments/check_config.h"
 
 #include "experiments/check_keys.h"
+#include "experiments/check_script.h"
 #include "experiments/point.h"
 #include "experiments/scan.h"
 #include "model/model.h"
@@ -242,6 +243,10 @@ static bool read_all(struct lab_check_draft *draft, GPtrArray *entries, char **s
 			STATUS_INSUFFICIENT_RESOURCES;
 	if (!draft->check->model.threads)
 		return lab_refuse(error, "%s: no thread does anything ([workload] thread1)", draft->check->path);
+	if (!lab_check_opens(&draft->check->model, error)) {
+		g_prefix_error(error, "%s: ", draft->check->path);
+		return false;
+	}
 	return build(draft, error);
 }
 

@@ -18,6 +18,10 @@ static bool add_file(struct model_config *model, const char *text, bool is_direc
 	g_strlcpy(file->name, text, MIN(sizeof(file->name), equals ? (gsize)(equals - text) + 1 : sizeof(file->name)));
 	if (!*file->name || *file->name == '/')
 		return lab_refuse(error, "'%s': a path relative to the share is wanted", text);
+	for (uint32_t i = 0; i < model->files; i++) {
+		if (!strcmp(model->file[i].name, file->name))
+			return lab_refuse(error, "'%s' is there twice", file->name);
+	}
 	model->files++;
 	return true;
 }
@@ -66,8 +70,10 @@ static bool take_range(struct model_step *step, char **words, GError **error)
 {
 	if (!words[0] || !words[1] || words[2])
 		return lab_refuse(error, "write OFFSET LENGTH behind the file");
-	return lab_whole_parse(LAB_SIZE, words[0], &step->offset, error) &&
-	       lab_whole_parse(LAB_SIZE, words[1], &step->length, error);
+	if (!lab_whole_parse(LAB_SIZE, words[0], &step->offset, error) ||
+	    !lab_whole_parse(LAB_SIZE, words[1], &step->length, error))
+		return false;
+	return step->length || lab_refuse(error, "a LENGTH of 0: there is nothing to do");
 }
 
 static bool take_command(struct model_step *step, const char *text, GError **error)
@@ -127,6 +133,37 @@ bool lab_check_thread(struct model_config *model, uint32_t thread, const char *t
 			return lab_refuse(error, "more than %d steps", MODEL_STEPS_MAX);
 		if (!parse_step(model, *step, &to->step[to->steps++], error))
 			return false;
+	}
+	return to->steps || lab_refuse(error, "there is no step");
+}
+
+/* Some thread opens the file so that the step can be done. */
+static bool is_opened_for(const struct model_config *model, const struct model_step *step)
+{
+	for (uint32_t t = 0; t < model->threads; t++) {
+		for (uint32_t s = 0; s < model->thread[t].steps; s++) {
+			const struct model_step *open = &model->thread[t].step[s];
+
+			if (open->kind == MODEL_STEP_OPEN && open->file == step->file &&
+			    (step->kind != MODEL_STEP_WRITE || open->access != SMB_OPEN_READ))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool lab_check_opens(const struct model_config *model, GError **error)
+{
+	for (uint32_t t = 0; t < model->threads; t++) {
+		for (uint32_t s = 0; s < model->thread[t].steps; s++) {
+			const struct model_step *step = &model->thread[t].step[s];
+
+			if (step->kind == MODEL_STEP_COMMAND || is_opened_for(model, step))
+				continue;
+			return lab_refuse(error, "[workload] thread%u: step %u: no thread opens '%s'%s", t + 1, s + 1,
+					  model->file[step->file].name,
+					  step->kind == MODEL_STEP_WRITE ? " with write or readwrite" : "");
+		}
 	}
 	return true;
 }

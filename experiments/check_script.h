@@ -17,4 +17,7 @@ bool lab_check_files(struct model_config *model, const char *text, bool are_dire
  */
 bool lab_check_thread(struct model_config *model, uint32_t thread, const char *text, GError **error);
 
+/** When all threads are known: what a step needs open some thread opens, for writing where it writes. */
+bool lab_check_opens(const struct model_config *model, GError **error);
+
 #endif

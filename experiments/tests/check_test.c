@@ -85,6 +85,11 @@ Test(check, a_slip_is_named_with_its_line)
 	assert_refused(BASE "thread1=sh rm\n", "thread1: ");
 	assert_refused(BASE "thread2=open f\n", "there is no thread1 before it");
 	assert_refused(BASE, "no thread does anything");
+	assert_refused(BASE "thread1=;\n", "a.ini:6: [workload] thread1: there is no step");
+	assert_refused(BASE "thread1=read f 0 4K\n", "a.ini: [workload] thread1: step 1: no thread opens 'f'");
+	assert_refused(BASE "thread1=open f; write f 0 4K; close f\n", "no thread opens 'f' with write or readwrite");
+	assert_refused(BASE "thread1=open f write; write f 0 0; close f\n", "a LENGTH of 0");
+	assert_refused("[workload]\nfiles=f;f=4K\nthread1=open f\n", "'f' is there twice");
 	assert_refused(BASE "thread1=open f\n[faults]\ncuts=10\n", "more than 9");
 	assert_refused(BASE "thread1=open f\n[check]\nstart=later\n", "neither mount nor mounted");
 	assert_refused(BASE "thread1=open f\n[check]\nsymmetry=all\n", "neither threads nor none");
