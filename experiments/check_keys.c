@@ -66,6 +66,12 @@ static bool set_symmetry(struct lab_check_draft *draft, const char *name, const 
 	return lab_refuse(error, "'%s' is neither threads nor none", text);
 }
 
+static bool set_absolute_ids(struct lab_check_draft *draft, const char *name, const char *text, GError **error)
+{
+	(void)name;
+	return lab_bool_parse(text, &draft->check->model.has_absolute_ids, error);
+}
+
 static bool set_partial_order(struct lab_check_draft *draft, const char *name, const char *text, GError **error)
 {
 	(void)name;
@@ -276,6 +282,9 @@ static const struct {
 	{ { "check", "partial_order", "orders that come to the same are left out; not with liveness", "true|false",
 	    "false" },
 	  set_partial_order },
+	{ { "check", "absolute_ids", "states that differ only in where the MessageIds stand are several", "true|false",
+	    "false" },
+	  set_absolute_ids },
 	{ { "check", "window", "MessageIds that the server follows, at most", "number", "64" }, set_window },
 	{ { "server", "order", "storage answers in any order, or at once", "any|kept", "kept" }, set_order },
 	{ { "server", "grants", "N;...: what each answer may grant instead of what the profile does", "list", "none" },
@@ -320,11 +329,14 @@ static const struct {
 	  set_fault },
 	{ { "workload", "files", "PATH[=SIZE];...: files on the share", "list", "none" }, set_files },
 	{ { "workload", "directories", "PATH;...: directories on the share", "list", "none" }, set_files },
-	{ { "workload", "thread1", "what the first application thread does (open, read, ...)", "steps", "nothing" },
+	{ { "workload", "thread1",
+	    "what the first application thread does: open, read, ..., or 'sh COMMAND', the share being /mnt", "steps",
+	    "none" },
 	  set_thread },
-	{ { "workload", "thread2", "the second", "steps", "nothing" }, set_thread },
-	{ { "workload", "thread3", "the third", "steps", "nothing" }, set_thread },
-	{ { "workload", "thread4", "the fourth", "steps", "nothing" }, set_thread },
+	{ { "workload", "thread2", "the second; a file is opened once, for all that use it", "steps", "none" },
+	  set_thread },
+	{ { "workload", "thread3", "the third", "steps", "none" }, set_thread },
+	{ { "workload", "thread4", "the fourth", "steps", "none" }, set_thread },
 };
 
 /* Behind them, one key for each misbehaviour of the server. */

@@ -89,6 +89,7 @@ struct model_config {
 	bool is_live; /* the rules of liveness are judged, too */
 	bool symmetry; /* threads that do the same are taken for each other (symmetry.c); not with is_live */
 	bool partial_order; /* orders that come to the same are left out (ample.c); not with is_live */
+	bool has_absolute_ids; /* states that differ in where MessageIds stand alone are several */
 	bool is_exact; /* for tests of the canonical form: sides are told apart byte by byte, states as ever by their form */
 	struct model_freedom freedom;
 	uint8_t faults[MODEL_FAULTS]; /* how often each */

@@ -137,7 +137,7 @@ struct model_worker {
 /** SMB1 has 16 bits of MessageIds that come round again: there states differ with where they stand. */
 static inline bool model_has_relative_ids(const struct model_config *config)
 {
-	return config->client.mount.vers != SMB_VERS_1;
+	return config->client.mount.vers != SMB_VERS_1 && !config->has_absolute_ids;
 }
 
 /* client_side.c */

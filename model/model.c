@@ -152,6 +152,8 @@ static bool config_fits(const struct model_config *config, GError **error)
 		why = "liveness is judged over all orders: check.partial_order and check.liveness exclude each other";
 	else if (config->is_live && config->symmetry)
 		why = "liveness is judged thread by thread: check.symmetry and check.liveness exclude each other";
+	else if (config->faults[MODEL_FAULT_STRANGER] && config->server.profile.dialect_max < SMB2_DIALECT_210)
+		why = "faults.strangers speak SMB 2.1, and the server's profile does not";
 	else if (!smb_client_size(&config->client_limits))
 		why = "the client's limits are not valid";
 	if (why)

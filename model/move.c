@@ -450,7 +450,8 @@ bool model_do(struct model_worker *worker, const struct model_state *state, stru
 		return false;
 	}
 	if (step.failed && client_survives(worker->model, next)) {
-		found(worker, "fails", "an operation ends with an error though nothing went wrong");
+		found(worker, "fails",
+		      "an operation ends with an error though nothing went wrong (what it names is below /mnt)");
 		return false;
 	}
 	return check_credits(worker, next) && check_synced(worker, next, step.synced);
