@@ -291,8 +291,6 @@ static void script_send(struct smb_client *client, struct client_op *op, const s
 		client_request_at(client, slot)->chain = first;
 		first = slot;
 	}
-	if (!op->handle_is_open)
-		op->handle = (struct smb2_file_id){ 0 }; /* that of a step before, or of a session that was lost */
 	if (step->purposes[0] == PURPOSE_HANDLE_CLOSE || step->purposes[0] == PURPOSE_STAT_CLOSE)
 		op->handle_is_open = false;
 	if (step->purposes[0] == PURPOSE_CLOSE)
@@ -440,6 +438,7 @@ static void restart_on_new_session(struct smb_client *client, struct client_op *
 		return;
 	op->session_count = client->session.count;
 	op->handle_is_open = false;
+	op->handle = (struct smb2_file_id){ 0 };
 	op->step = 0;
 }
 

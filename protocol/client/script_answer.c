@@ -71,8 +71,9 @@ static bool note_answer(struct smb_client *client, struct client_op *op, enum cl
 	case PURPOSE_STAT_OPEN:
 		if (message->kind != SMB2_BODY_CREATE_RSP)
 			return false;
-		op->handle = message->body.create_rsp.file_id;
-		op->handle_is_open = client_script_step_requests(op) == 1;
+		op->handle_is_open = client_script_step_requests(op) == 1; /* else its chain closes it */
+		if (op->handle_is_open)
+			op->handle = message->body.create_rsp.file_id;
 		return true;
 	case PURPOSE_INTERFACES:
 		client_interfaces_answer(client, message);
