@@ -267,22 +267,22 @@ static uint32_t check_file(struct server_call *call, bool is_related)
 	return call->handle == SERVER_NONE ? STATUS_FILE_CLOSED : check_channel_sequence(call);
 }
 
+/* Who asks, and of what share: before all else. */
+static uint32_t check_ids(struct server_call *call, enum needs needs)
+{
+	uint32_t status = needs >= NEEDS_SESSION ? check_session(call) : STATUS_SUCCESS;
+
+	if (status || needs < NEEDS_TREE)
+		return status;
+	call->tree = server_tree_find(call->server, call->session, call->tree_id);
+	return call->tree == SERVER_NONE ? STATUS_NETWORK_NAME_DELETED : STATUS_SUCCESS; /* MS-SMB2 3.3.5.2.11 */
+}
+
 static uint32_t check(struct server_call *call, enum needs needs, bool is_related)
 {
-	uint32_t status = STATUS_SUCCESS;
-
-	if (needs >= NEEDS_SESSION)
-		status = check_session(call);
-	if (!status && needs >= NEEDS_TREE) {
-		call->tree = server_tree_find(call->server, call->session, call->tree_id);
-		if (call->tree == SERVER_NONE)
-			status = STATUS_NETWORK_NAME_DELETED; /* MS-SMB2 3.3.5.2.11 */
-	}
-	if (!status && !charge_is_enough(call))
-		status = STATUS_INVALID_PARAMETER;
-	if (!status && needs >= NEEDS_FILE)
-		status = check_file(call, is_related);
-	return status;
+	if (!charge_is_enough(call))
+		return STATUS_INVALID_PARAMETER;
+	return needs >= NEEDS_FILE ? check_file(call, is_related) : STATUS_SUCCESS;
 }
 
 /* What the host wants to happen instead of executing the member. */
@@ -310,7 +310,9 @@ static uint32_t run_member(struct server_call *call, enum smb_wire_verdict verdi
 		return STATUS_INVALID_PARAMETER;
 	if (command >= COMMANDS || (verdict != SMB_WIRE_OK && command != SMB2_CHANGE_NOTIFY))
 		return STATUS_INVALID_PARAMETER;
-	uint32_t status = refuse(call);
+	uint32_t status = check_ids(call, rules[command].needs);
+	if (!status)
+		status = refuse(call);
 	if (!status)
 		status = check(call, rules[command].needs, is_related);
 	if (status && command == SMB2_CREATE) {
