@@ -16,8 +16,9 @@
  *
  * What concerns both sides at once stands in no such order: a connection is made, cut, or closed by the client; an fsync
  * returns, and the server is looked at; the application is done, and a run in which nothing else is under way ends there
- * instead of waiting for a break. Where that can happen all moves are taken. Over one connection without cuts most is saved; over several it is seldom
- * that all of them bring something; while a cut is left nothing is saved.
+ * instead of waiting for a break, a stranger, or a change at the server. Where that can happen all moves are taken. Over
+ * one connection without cuts most is saved; over several it is seldom that all of them bring something; while a cut is
+ * left nothing is saved.
  */
 
 #include "model/explore_internal.h"
@@ -64,6 +65,13 @@ static const struct model_effect *effect_of(struct model_worker *worker, const s
 	return model_client_do(worker, state->client, event);
 }
 
+/* Beside answering; at the end of a run it does so no more. */
+static bool server_may_act(const struct model_state *state)
+{
+	return state->left[MODEL_FAULT_BREAK] || state->left[MODEL_FAULT_INTERFACE] ||
+	       state->left[MODEL_FAULT_LIMITS] || state->left[MODEL_FAULT_STRANGER];
+}
+
 /* Does it concern the client alone? */
 static bool is_private(struct model_worker *worker, const struct model_state *state, struct model_move move)
 {
@@ -74,7 +82,7 @@ static bool is_private(struct model_worker *worker, const struct model_state *st
 		if (effect->output[i].kind != MODEL_OUTPUT_PDU)
 			return false;
 	}
-	if (state->left[MODEL_FAULT_BREAK] && !next->is_at_work && !next->startable)
+	if (server_may_act(state) && !next->is_at_work && !next->startable)
 		return false;
 	return !effect->synced;
 }
